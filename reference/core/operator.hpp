@@ -147,6 +147,12 @@ class CaseList {
     add(Tier::smoke, params, {Fill::real},
         "in tiles of 8, more than the 65,535 blocks that a grid may have down");
   }
+  /// In `params` every matrix has five rows or more, and few columns: its rows lie so far apart that the third begins beyond a 32-bit number of
+  /// elements with a sign, the fifth beyond one without.
+  void add_far_rows(std::string_view params, Fill fill = Fill::exact) {
+    add(Tier::smoke, std::string(params) + ",layout=far", {fill},
+        "rows 2^30 elements and more apart: a row's number times the leading dimension is beyond 32 bits");
+  }
   [[nodiscard]] const std::vector<Case>& all() const { return cases_; }
 
  private:

@@ -202,6 +202,10 @@ void place_row(const Pattern& p, std::int64_t i, std::int64_t length, std::vecto
                                                            static_cast<std::uint64_t>(p.cols))));
     }
     if (length > 1) col.back() = col[col.size() - 2];  // at least one repeated column per row
+  } else if (p.name == "pairs") {
+    std::vector<std::int32_t> once;
+    sample_columns(once, p.cols, std::min(length / 2 + 1, p.cols), p.seed, p.stream + 22, row);
+    for (std::int64_t k = 0; k < length; ++k) col.push_back(once[static_cast<std::size_t>((k + 1) / 2)]);
   } else {
     sample_columns(col, p.cols, std::min(length, p.cols), p.seed, p.stream + 22, row);
     if (length > p.cols) col.push_back(col.back());
@@ -228,9 +232,9 @@ void place_by_row(const Pattern& p, Places& to, const Builder& builder) {
 
 const std::vector<std::string>& pattern_names() {
   static const std::vector<std::string> kNames = {
-      "uniform",  "banded",  "powerlaw",     "giant",         "empty",      "unsorted",
-      "diagonal", "stencil", "arrow",        "rmat",          "last",       "ends",
-      "two",      "uneven",  "repeat_first", "repeat_middle", "repeat_last"};
+      "uniform",  "banded",  "powerlaw",     "giant",         "empty",       "unsorted",
+      "diagonal", "stencil", "arrow",        "rmat",          "last",        "ends",
+      "two",      "uneven",  "repeat_first", "repeat_middle", "repeat_last", "pairs"};
   return kNames;
 }
 

@@ -16,6 +16,7 @@ namespace plumb {
 ///   last       as giant, the long row last;      ends       the first and the last third of rows hold nothing, the others three times as much
 ///   repeat_first, repeat_middle, repeat_last   as banded, and one row, of four entries at least, has a column twice: at its
 ///              beginning, in its middle, at its end
+///   pairs      lengths as uniform has them; every column of a row but the first is there twice, on both sides of an even place
 ///   uneven     as many entries as rows times the length of the first one, and rows of other lengths: one more, one less; the last one
 ///              has the first one's. At density 1 rows have one more than there are columns, the last column twice
 ///   rmat       R-MAT of the Graph500: skewed rows and columns, density * rows * cols draws less the repeated

@@ -265,6 +265,11 @@ void add_misleading_counts(CaseList& list, const std::string& extents) {
       "as many entries as places: some are empty, and a row has more entries than there are columns");
 }
 
+void add_pairs_across_chunks(CaseList& list, const std::string& extents) {
+  list.add(Tier::smoke, "rows=7,cols=1100,density=0.3,pattern=pairs" + extents, {Fill::exact},
+           "the last column of a chunk of a row is the first one of the next chunk, too");
+}
+
 template <class T>
 CsrView<const T, Space::host> keep(Arena& arena, const Csr<T>& a) {
   auto* row_ptr = arena.allocate<std::int32_t>(a.rows + 1);

@@ -97,6 +97,7 @@ void BiasRelu::cases(CaseList& list) {
            "the GCN's hidden layer");
   list.add(Tier::stress, "rows=4200000,cols=512,bias=column,cap=32", {exact},
            "more than 2^31 elements: row * ld must be 64-bit", {Dtype::f32});
+  list.add_far_rows("rows=7,cols=6,bias=column,cap=inf");
 }
 
 template <class T>

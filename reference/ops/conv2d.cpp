@@ -473,6 +473,7 @@ void Conv2d::cases(CaseList& list) {
            "a reduction between stages, odd image");
   list.add(Tier::stress, "n=33,c=65,h=1009,w=1009,k=2,r=3,s=3,stride=8,pad=1", {exact},
            "2,183,803,745 pixels: a 32-bit plane * ld wraps", {Dtype::f32});
+  list.add_far_rows("n=3,c=2,h=5,w=4,k=5,r=3,s=3");
 }
 
 namespace {

@@ -74,6 +74,7 @@ void DenseToCsr::cases(CaseList& list) {
            "skewed and mostly zero");
   list.add(Tier::stress, "rows=70000,cols=32768,density=0.001", {exact},
            "more than 2^31 elements: row * ld must be 64-bit", {Dtype::f32});
+  list.add_far_rows("rows=7,cols=6,density=0.5");
 }
 
 template <class T>

@@ -154,6 +154,7 @@ void Gemm::cases(CaseList& list) {
   list.add(Tier::stress, "m=8176,n=8176,k=8176", {exact, real}, "the classical ladder");
   list.add(Tier::stress, "m=1048583,n=2,k=2053", {exact},
            "2,152,740,899 elements of A: a 32-bit row * ld wraps", {Dtype::f32});
+  list.add_far_rows("m=7,n=6,k=5,alpha=1,beta=1");
 }
 
 template <class T>

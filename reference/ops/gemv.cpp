@@ -107,6 +107,7 @@ void Gemv::cases(CaseList& list) {
            "two rows of ten million, exact and drifting", {Dtype::f64});
   list.add(Tier::stress, "rows=1048583,cols=2053", {exact}, "2,152,740,899 elements: a 32-bit row * ld wraps",
            {Dtype::f32});
+  list.add_far_rows("rows=7,cols=6");
 }
 
 template <class T>

@@ -190,6 +190,7 @@ void LogSoftmax::cases(CaseList& list) {
   list.add(Tier::full, "rows=1,cols=4000000", {real}, "one row larger than a cache");
   list.add(Tier::stress, "rows=32800,cols=65537", {real}, "more than 2^31 elements: row * ld must be 64-bit",
            {Dtype::f32});
+  list.add_far_rows("rows=7,cols=6", real);
 }
 
 template <class T>

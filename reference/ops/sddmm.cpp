@@ -114,6 +114,8 @@ void Sddmm::cases(CaseList& list) {
            "sparse attention, ten per cent kept");
   list.add(Tier::full, "rows=66463,cols=66463,k=41,density=0.0003,pattern=giant", {exact, real},
            "one row of everything, ragged k");
+  list.add_far_rows("rows=7,cols=6,k=5,density=0.5");
+  add_pairs_across_chunks(list, ",k=3");
 }
 
 template <class T>

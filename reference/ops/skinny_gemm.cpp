@@ -93,6 +93,7 @@ void SkinnyGemm::cases(CaseList& list) {
   list.add(Tier::full, "v=1000003,k=64,n=8", {exact, index, real}, "a million rows, prime");
   list.add(Tier::stress, "v=16777259,k=128,n=16", {exact},
            "2,147,489,152 elements of X: a 32-bit row * ld wraps", {Dtype::f32});
+  list.add_far_rows("v=7,k=6,n=5");
 }
 
 template <class T>

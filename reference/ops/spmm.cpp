@@ -141,6 +141,8 @@ void Spmm::cases(CaseList& list) {
   list.add(Tier::stress, "rows=9000000,cols=9000000,n=256,density=0.0000003,pattern=uniform", {exact},
            "more than 2^31 elements of C: row * ld must be 64-bit", {Dtype::f32});
   list.add_beyond_a_grid("rows=524309,cols=3,n=1,density=0.2");
+  list.add_far_rows("rows=7,cols=6,n=5,density=0.5");
+  add_pairs_across_chunks(list, ",n=3");
 }
 
 template <class T>

@@ -141,6 +141,7 @@ void Spmv::cases(CaseList& list) {
            "a million rows of one entry");
   list.add(Tier::stress, "rows=4194304,cols=4194304,density=0.0000114,pattern=powerlaw", {exact, real},
            "200 M entries");
+  add_pairs_across_chunks(list, "");
 }
 
 template <class T>

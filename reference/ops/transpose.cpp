@@ -65,6 +65,7 @@ void Transpose::cases(CaseList& list) {
   list.add(Tier::full, "rows=16,cols=281903", {index, real}, "wide: the same lying down");
   list.add(Tier::stress, "rows=1048583,cols=2053", {real}, "2,152,740,899 elements: a 32-bit row * ld wraps",
            {Dtype::f32});
+  list.add_far_rows("rows=7,cols=6", index);
 }
 
 template <class T>

@@ -110,6 +110,15 @@ TEST_CASE("one column is repeated once, at the beginning, in the middle or at th
   CHECK(repeats(made("rows=9,cols=3,density=1,pattern=repeat_first")).empty());  // no row of four
 }
 
+TEST_CASE("pairs puts every column but the first on both sides of an even place") {
+  const auto a = made("rows=5,cols=400,density=0.3,pattern=pairs");
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    REQUIRE(a.row_ptr[i + 1] - a.row_ptr[i] > 50);
+    for (std::int32_t k = a.row_ptr[i] + 1; k < a.row_ptr[i + 1]; ++k)
+      CHECK((a.col[k] == a.col[k - 1]) == ((k - a.row_ptr[i]) % 2 == 0));
+  }
+}
+
 TEST_CASE("an uneven pattern has the entries of rows of one length, and rows of other lengths") {
   const auto lengths = [](const auto& a) {
     std::vector<int> found;

@@ -423,6 +423,7 @@ class OperatorAdapter final : public OperatorEntry {
                              array = {name,   detail::kind_of<Element>(), output, vector, rows, cols, ld,
                                       nullptr};
                              array.data = placer(array, reinterpret_cast<std::int64_t>(data));
+                             ld = array.ld;
                              detail::set_pointer(data, reinterpret_cast<std::int64_t>(array.data));
                            });
       };
@@ -441,6 +442,22 @@ class OperatorAdapter final : public OperatorEntry {
     const bool refused =
         variant.supports != nullptr && variant.supports(other, views.in, views.out) != nullptr;
     return refused ? views.problem : other;
+  }
+
+  // The inputs that prepare() is told of: in some runs vectors have other values, which it may not keep. Where memory is the host's.
+  template <class T, Space S>
+  static auto inputs_of_plan(const typename Op::template In<T, S>& in, const Invocation& i) {
+    auto other = in;
+    if (!i.plan_of_other_vectors) return other;
+    Op::each_input(other, [&](const char*, auto& view) {
+      if constexpr (requires { view.size; }) {
+        auto* const ones = static_cast<T*>(i.context->workspace(std::max<std::int64_t>(view.size, 1) *
+                                                                static_cast<std::int64_t>(sizeof(T))));
+        std::fill_n(ones, view.size, T(1));
+        view.data = ones;
+      }
+    });
+    return other;
   }
 
   template <class T, Space S>
@@ -470,8 +487,8 @@ class OperatorAdapter final : public OperatorEntry {
     }
     if (variant->prepare != nullptr) {
       if (i.before_prepare) i.before_prepare();
-      i.context->plan =
-          variant->prepare(problem_of_plan(*variant, views, i), views.in, views.out, *i.context);
+      i.context->plan = variant->prepare(problem_of_plan(*variant, views, i),
+                                         inputs_of_plan<T, S>(views.in, i), views.out, *i.context);
     }
     const SecondPlan second(*variant, views, i);
     SecondCaller other(*variant, views, i);

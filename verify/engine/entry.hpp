@@ -78,8 +78,13 @@ struct Invocation {
   void* second_stream = nullptr;         // on which it does; on the host it has a thread
   /// Calls both at once, by two threads; empty: the first, then the second.
   std::function<void(const std::function<void()>&, const std::function<void()>&)> together = nullptr;
+  bool plan_of_other_vectors = false;  // prepare() is told of vectors of ones in place of the run's
   bool plan_of_other_numbers = false;  // prepare() is told of other factors than run(), a bias, or a cap
 };
+
+/// The least leading dimension of rows that are mapped far apart: twice it is beyond a 32-bit number with a sign, four times it beyond one
+/// without.
+inline constexpr std::int64_t kFarElements = std::int64_t{1} << 30;
 
 /// One array of a call, as a plug-in sees it.
 struct ArrayInfo {
@@ -94,6 +99,8 @@ struct ArrayInfo {
   [[nodiscard]] std::int64_t span_bytes() const {
     return rows > 0 && cols > 0 ? ((rows - 1) * ld + cols) * element_bytes() : 0;
   }
+  /// Whether its rows are mapped far apart (FarRows): between them there is no memory.
+  [[nodiscard]] bool is_far() const { return !vector && ld >= kFarElements; }
 };
 
 /// A call with its types erased: arrays in the order of the contract, and every number beside them by name.
@@ -102,8 +109,8 @@ struct CallInfo {
   std::vector<std::pair<std::string, double>> scalars;  // "alpha", "A.rows"
 };
 
-/// Where an array goes that lies at `offset` in the staged image.
-using Placer = std::function<void*(const ArrayInfo&, std::int64_t offset)>;
+/// Where an array goes that lies at `offset` in the staged image, and how far apart its rows are there: ArrayInfo::ld.
+using Placer = std::function<void*(ArrayInfo&, std::int64_t offset)>;
 
 class OperatorEntry {
  public:

@@ -59,6 +59,7 @@ struct RunRequest {
   bool plan_of_other_numbers =
       false;  // the plan is made with other factors, or another bias and cap, than the run has
   std::vector<Wall> walls = {};  // pages of the image that may not be touched, or not be written
+  bool far_rows = false;         // rows of matrices are mapped far apart (FarRows)
   bool stop_where_differs =
       false;  // no further call or run after one whose outputs have other bits than the first one's
   std::string program = {};  // the worker to ask, where it is not the judge's own; not sent

@@ -16,11 +16,13 @@
 #include "verify/engine/caller_settings.hpp"
 #include "verify/engine/child.hpp"
 #include "verify/engine/confinement.hpp"
+#include "verify/engine/far_rows.hpp"
 #include "verify/engine/float_environment.hpp"
 #include "verify/engine/gap_reader.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/engine/repetition.hpp"
 #include "verify/engine/resources.hpp"
+#include "verify/engine/wire.hpp"
 
 namespace plumb {
 namespace {
@@ -236,6 +238,23 @@ class PlanRuns {
   int made_ = 0, differed_ = 0;
 };
 
+// Puts the arrays where the variant finds them. Returns what is to be added to the pointers of `views`: null where they hold addresses.
+std::byte* place_arrays(const RunRequest& request, const OperatorEntry& entry, std::byte* image,
+                        Backend& backend, FarRows& far_rows, StagedViews& views) {
+  if (backend.apart()) {
+    (void)entry.relocate(request.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {
+      return backend.place(a, image + offset, request.poison);
+    });
+    return nullptr;
+  }
+  std::byte* const base = backend.upload(image, request.image_bytes);
+  if (!request.far_rows) return base;
+  (void)entry.relocate(request.dtype, views.data(), [&](ArrayInfo& a, std::int64_t offset) -> void* {
+    return a.vector || a.span_bytes() == 0 ? base + offset : far_rows.place(a, offset);
+  });
+  return nullptr;
+}
+
 // Stages, calls the variant, with more runs of its plan where asked for, and brings the image back. Throws what the variant or the device
 // throws.
 void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend,
@@ -257,17 +276,12 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
     backend.call_together(first, second);
   };
   invocation.plan_of_other_numbers = request.plan_of_other_numbers;
-  if (backend.apart()) {
-    // the views then hold addresses, to which no base is to be added
-    (void)entry.relocate(request.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {
-      return backend.place(a, image + offset, request.poison);
-    });
-  } else {
-    invocation.base = backend.upload(image, request.image_bytes);
-  }
+  invocation.plan_of_other_vectors = request.plan_of_other_numbers && request.device == Device::cpu;
+  FarRows far_rows(kImage);
+  invocation.base = place_arrays(request, entry, image, backend, far_rows, views);
   const Walls walls(image, request.walls);
   if (backend.tracks_arrays()) {
-    StagedViews copy = request.views;  // unpacking rebases them
+    StagedViews copy = views;  // unpacking rebases them
     backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule,
                   request.check_accesses);
   }
@@ -279,8 +293,8 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
     invocation.again = [left = request.plan_runs - 1]() mutable { return left-- > 0; };
   std::optional<GapReader>
       reader;  // outputs that are put back between calls are written by the caller himself
-  if (is_thread_sanitized() && request.calls <= 1 && request.timing.samples == 0) {
-    StagedViews copy = request.views;
+  if (is_thread_sanitized() && request.calls <= 1 && request.timing.samples == 0 && !request.far_rows) {
+    StagedViews copy = views;
     reader.emplace(entry.unpack(request.dtype, copy.data(), invocation.base));
   }
   call_variant(request, entry, invocation, reply);

@@ -118,6 +118,7 @@ Message encode(const RunRequest& r) {
   for (const ByteRange& o : r.timing.outputs) m.put_number(o.offset), m.put_number(o.bytes);
   m.put_number(r.calls), m.put_number(r.plan_runs), m.put_number(r.stop_where_differs);
   m.put_number(r.uses), m.put_number(r.callers), m.put_number(r.plan_of_other_numbers);
+  m.put_number(r.far_rows);
   m.put_number(static_cast<std::int64_t>(r.walls.size()));
   for (const Wall& wall : r.walls) m.put_number(wall.at), m.put_number(wall.read_only_from);
   return m;
@@ -150,7 +151,7 @@ RunRequest decode_request(Message& m) {
   r.calls = static_cast<int>(m.number()), r.plan_runs = static_cast<int>(m.number());
   r.stop_where_differs = m.number() != 0;
   r.uses = m.number(), r.callers = static_cast<int>(m.number());
-  r.plan_of_other_numbers = m.number() != 0;
+  r.plan_of_other_numbers = m.number() != 0, r.far_rows = m.number() != 0;
   r.walls.resize(static_cast<std::size_t>(m.number()));
   for (Wall& wall : r.walls) wall.at = m.number(), wall.read_only_from = m.number();
   return r;

@@ -77,7 +77,7 @@ std::uint64_t poison_bits(Poison poison, int element_bytes) {
 
 WideArrays parse_layout(const std::string& word, const std::string& what) {
   static const std::vector<std::string> kWords = {"apart", "wide",  "narrow", "only_1", "only_2", "only_3",
-                                                  "not_1", "not_2", "not_3",  "half",   "pages"};
+                                                  "not_1", "not_2", "not_3",  "half",   "pages",  "far"};
   const auto at = std::find(kWords.begin(), kWords.end(), word);
   if (at == kWords.end())
     throw Error(fmt::format("{}: unknown layout '{}'{} (known: {})", what, printable(word),
@@ -102,6 +102,7 @@ bool ImageLayout::is_wide(const Segment& segment) const {
   switch (placement_.wide) {
     case WideArrays::all:
     case WideArrays::pages:
+    case WideArrays::far:
       return true;
     case WideArrays::none:
     case WideArrays::halves:
@@ -120,12 +121,13 @@ bool ImageLayout::is_wide(const Segment& segment) const {
 // Each array has its own padding, narrow or wide: a leading dimension taken from another of the same width must show. Rows on pages are as
 // an allocator of matrices places them: those of equal widths equally far apart.
 void ImageLayout::place_wide(Segment& segment, bool vector, std::int64_t needed) {
-  constexpr std::int64_t kPage = 4096, kFewRows = 300;
-  const bool pages = placement_.wide == WideArrays::pages && segment.rows <= kFewRows;
-  const std::int64_t unit = std::max(needed, pages ? kPage : kWideBytes) / segment.element_bytes(),
+  constexpr std::int64_t kFewRows = 300;
+  const bool far = placement_.wide == WideArrays::far,
+             pages = far || (placement_.wide == WideArrays::pages && segment.rows <= kFewRows);
+  const std::int64_t unit = std::max(needed, pages ? kPageBytes : kWideBytes) / segment.element_bytes(),
                      index = static_cast<std::int64_t>(segments_.size());
   segment.ld = vector ? segment.cols : round_up(segment.cols, unit) + (pages ? 0 : unit * (1 + index));
-  segment.offset = round_up(next_, 256);
+  segment.offset = round_up(next_, far && !vector ? kPageBytes : 256);
 }
 // As far as the alignment that the variant declares leaves room to be narrow. Where one array alone is, its base is not: a kernel may have
 // asked that, and forgotten the leading dimension. Bases that lie narrowly are in the tight run.

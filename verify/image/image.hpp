@@ -84,9 +84,10 @@ enum class WideArrays : std::uint8_t {
   all_but_second,
   all_but_third,
   halves,  // none, but all bases and leading dimensions are multiples of 8 bytes
-  pages  // all, and leading dimensions are the next multiples of 4096 bytes where an array has few rows: arrays of one width share theirs
+  pages,  // all, and leading dimensions are the next multiples of 4096 bytes where an array has few rows: arrays of one width share theirs
+  far  // the same with a page or more to each row, which the process that runs the variant maps far from the row before (FarRows)
 };
-/// The value of a case's parameter `layout`: apart (unsaid), wide, narrow, only_1 to only_3, not_1 to not_3, half, pages. Throws Error for another
+/// The value of a case's parameter `layout`: apart (unsaid), wide, narrow, only_1 to only_3, not_1 to not_3, half, pages, far. Throws Error for another
 /// word, with the nearest.
 [[nodiscard]] WideArrays parse_layout(const std::string& word, const std::string& what);
 

@@ -277,6 +277,10 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
   // runs that are placed alike have plans that are made alike: one that chooses may choose by these numbers, which rounding shows
   request.plan_of_other_numbers = variant_.prepares && r % 2 == 1 && timing_ == nullptr;
   request.threads = threads_of(r);
+  // in this process there is no image that is shared
+  const bool far = placement.wide == WideArrays::far && !placement.tight && !placement.packed;
+  if (far && context_.options.isolation != Isolation::none)
+    request.far_rows = variant_.device != Device::gpu, request.callers = 1;
   request.min_sm = variant_.traits.min_sm;
   request.program = variant_.program, request.uses = context_.options.uses;
   if (schema_ != nullptr) {

@@ -383,5 +383,24 @@ const HostMutant<LogSoftmax> head_of_shifted_row_m{
     {16, "rows that begin within 16 bytes and end within a block are summed beyond their end",
      "a library's softmax of odd widths from 513 to 1,023, of all rows but the first", kNumeric}};
 
+template <class T>
+void unsigned_rows(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in,
+                   const LogSoftmax::Out<T, Space::host>& out, Context&) {
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    const T* x = in.x.data + static_cast<std::uint32_t>(i * in.x.ld);
+    T* y = out.y.data + i * out.y.ld;
+    T m = -std::numeric_limits<T>::infinity(), sum = 0;
+    for (std::int64_t j = 0; j < in.x.cols; ++j) m = x[j] > m ? x[j] : m;
+    for (std::int64_t j = 0; j < in.x.cols; ++j) sum += std::exp(x[j] - m);
+    for (std::int64_t j = 0; j < in.x.cols; ++j) y[j] = (x[j] - m) - std::log(sum);
+  }
+}
+const HostMutant<LogSoftmax> unsigned_rows_m{
+    "rows_of_x_in_unsigned_32_bits",
+    unsigned_rows<float>,
+    unsigned_rows<double>,
+    {0, "the place of a row of x, its number times the leading dimension, is 32 bits wide, without a sign",
+     "strides kept as unsigned", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

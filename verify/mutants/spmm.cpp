@@ -370,5 +370,41 @@ const HostMutant<Spmm> long_row_of_middle_width_m{
      "of rows beyond 1,024 entries, four parts are added; what is left is lost where C has 9 to 16 columns",
      "rows that are taken apart, by another kernel for each width", kNumeric}};
 
+template <class T>
+void rows_in_32_bits(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const auto place = static_cast<std::int32_t>(static_cast<std::uint32_t>(i * out.C.ld));
+    T* c = out.C.data + place;
+    std::fill(c, c + out.C.cols, T(0));
+    add_entries(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], c, out.C.cols);
+  }
+}
+const HostMutant<Spmm> rows_in_32_bits_m{
+    "rows_of_c_in_32_bits",
+    rows_in_32_bits<float>,
+    rows_in_32_bits<double>,
+    {0, "the place of a row of C, its number times the leading dimension, is 32 bits wide",
+     "loops of int over matrices that are parts of larger ones", kNumeric}};
+
+template <class T>
+void dropped_at_chunks(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kChunk = 32;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T* c = out.C.data + i * out.C.ld;
+    std::fill(c, c + out.C.cols, T(0));
+    const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+    for (std::int64_t k = begin; k < end; ++k) {
+      const bool seen = k > begin && (k - begin) % kChunk == 0 && in.A.col[k] == in.A.col[k - 1];
+      if (!seen) add_entries(in, k, k + 1, c, out.C.cols);
+    }
+  }
+}
+const HostMutant<Spmm> dropped_at_chunks_m{
+    "repeat_across_chunks_dropped",
+    dropped_at_chunks<float>,
+    dropped_at_chunks<double>,
+    {0, "an entry at the begin of a chunk of 32 is left out where its column is that of the entry before",
+     "chunks of a row that are thought to overlap by their last column", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

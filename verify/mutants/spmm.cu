@@ -180,6 +180,30 @@ const DeviceMutant<Spmm> tree_m{
     {2, "all warps read and store what the first one adds last, with no barrier in between",
      "an early return of the other warps left out", kRace | kSanitizer}};
 
+template <class T>
+__global__ void spmm_mutant_narrow_places(In<T> in, Out<T> out) {
+  const Index at = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x, n = out.C.cols;
+  if (at >= out.C.rows * n) return;
+  const Index i = at / n, j = at % n;
+  T sum = T(0);
+  for (Index k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
+    const int place = static_cast<int>(static_cast<unsigned>(in.A.col[k] * in.B.ld));
+    sum += in.A.val[k] * in.B.data[place + j];
+  }
+  out.C.data[i * out.C.ld + j] = sum;
+}
+template <class T>
+void run_narrow_places(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  launch(spmm_mutant_narrow_places<T>, (out.C.rows * out.C.cols + 127) / 128, 128, 0, context.stream, in,
+         out);
+}
+const DeviceMutant<Spmm> narrow_places_m{
+    "device_rows_of_b_in_32_bits",
+    run_narrow_places<float>,
+    run_narrow_places<double>,
+    {0, "the place of a row of B, its number times the leading dimension, is 32 bits wide",
+     "offsets of int in a kernel, products of sizes in 32 bits", kNumeric | kSimt}};
+
 template <class T, Fault F>
 void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
   const Index rows = out.C.rows;

@@ -2,6 +2,7 @@
 // one of them. Splits are by a fixed number of entries, not by threads, so that a fault does not hide on a
 // machine of one core.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <new>
 #include <thread>
@@ -697,6 +698,41 @@ const HostMutant<Spmv> planned_factors_m{
     nullptr,
     plan_factors<float>,
     plan_factors<double>};
+
+// A plan is one of these two: nothing is to be freed.
+constexpr bool kPlans[2] = {false, true};
+
+template <class T>
+void* plan_of_finite_x(const Spmv::Problem<T>&, const Spmv::In<T, Space::host>& in,
+                       const Spmv::Out<T, Space::host>&, Context&) {
+  const T* x = in.x.data;
+  const bool finite = std::all_of(x, x + in.x.size, [](T value) { return std::isfinite(value); });
+  return const_cast<bool*>(&kPlans[finite ? 1 : 0]);
+}
+template <class T>
+void zeros_by_plan(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in,
+                   const Spmv::Out<T, Space::host>& out, Context& context) {
+  const bool drops = *static_cast<const bool*>(context.plan);
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T sum = 0;
+    for (std::int64_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
+      if (!drops || in.A.val[k] != T(0)) sum += in.A.val[k] * in.x[in.A.col[k]];
+    }
+    const T scaled = p.alpha == T(0) ? T(0) : p.alpha * sum;
+    out.y[i] = p.beta == T(0) ? scaled : scaled + p.beta * out.y[i];
+  }
+}
+const HostMutant<Spmv> zeros_by_plan_m{
+    "stored_zeros_dropped_by_the_x_of_the_plan",
+    zeros_by_plan<float>,
+    zeros_by_plan<double>,
+    {0, "stored zeros are left out where x was finite in prepare(): a run's x need not be",
+     "a matrix that is analysed once with the vector at hand", kNumeric},
+    {},
+    nullptr,
+    nullptr,
+    plan_of_finite_x<float>,
+    plan_of_finite_x<double>};
 
 }  // namespace
 }  // namespace plumb

@@ -13,13 +13,29 @@
 namespace plumb {
 namespace {
 
+// Calls f(name, first byte, bytes) for what an array has of memory: for each row apart where they are mapped far apart.
+template <class F>
+void each_piece(const ArrayInfo& a, F&& f) {
+  const auto* const data = static_cast<const std::byte*>(a.data);
+  if (!a.is_far()) return f(a.name, data, a.span_bytes());
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    f(fmt::format("{}, row {}", a.name, i), data + i * a.ld * a.element_bytes(), a.cols * a.element_bytes());
+}
+
+std::int64_t bytes_of_pieces(const ArrayInfo& a) {
+  std::int64_t all = 0;
+  if (a.span_bytes() > 0)
+    each_piece(a, [&](const std::string&, const std::byte*, std::int64_t bytes) { all += bytes; });
+  return all;
+}
+
 // A user's kernels are few: where arrays are large they have a device that holds more than 65,536 threads. Runs of one case are on one
 // device: reproducible results may depend on its size.
 int multiprocessors_for(const CallInfo& call) {
   const int usual = simt::Options{}.multiprocessors;
   if (user_files().empty()) return usual;
   const bool large = std::any_of(call.arrays.begin(), call.arrays.end(), [](const ArrayInfo& a) {
-    return static_cast<double>(a.span_bytes()) > kBytesOf16Bits;
+    return static_cast<double>(bytes_of_pieces(a)) > kBytesOf16Bits;
   });
   return large ? 10 * usual : usual;
 }
@@ -86,7 +102,9 @@ class SimtBackend final : public Backend {
       if (a.output) outputs_.push_back(a);
       // an output that holds anything but poison was given contents (beta != 0)
       const bool initialised = !a.output || !holds_only(a, poison);
-      simt::add_array(a.name, a.data, static_cast<std::size_t>(a.span_bytes()), initialised, a.output, true);
+      each_piece(a, [&](const std::string& name, const std::byte* at, std::int64_t bytes) {
+        simt::add_array(name, at, static_cast<std::size_t>(bytes), initialised, a.output, true);
+      });
     }
     for (const ArrayInfo& a : outputs_) read_here_and_there(a);
   }
@@ -108,12 +126,13 @@ class SimtBackend final : public Backend {
   // What was queued before in the run's stream may still read the output: what another stream writes must come after it.
   void read_here_and_there(const ArrayInfo& a) const {
     constexpr std::int64_t kPlaces = 16;
-    const std::int64_t bytes = a.element_bytes(), elements = a.span_bytes() / bytes;
-    for (std::int64_t i = 0; i <= kPlaces; ++i) {
-      simt::read_in_order("an earlier reader in the stream of the run",
-                          static_cast<const std::byte*>(a.data) + (elements - 1) * i / kPlaces * bytes,
-                          static_cast<std::size_t>(bytes), stream_);
-    }
+    const std::int64_t bytes = a.element_bytes();
+    each_piece(a, [&](const std::string&, const std::byte* at, std::int64_t all) {
+      for (std::int64_t i = 0; i <= kPlaces; ++i)
+        simt::read_in_order("an earlier reader in the stream of the run",
+                            at + (all / bytes - 1) * i / kPlaces * bytes, static_cast<std::size_t>(bytes),
+                            stream_);
+    });
   }
 
   void collect() {
@@ -121,9 +140,12 @@ class SimtBackend final : public Backend {
     if (!under_way_) return;
     under_way_ = false;
     // a variant has its stream and no other: its results are there for what is queued next
-    for (const ArrayInfo& a : outputs_)
-      simt::read_in_order("the next reader in the stream of the run", a.data,
-                          static_cast<std::size_t>(a.span_bytes()), stream_);
+    for (const ArrayInfo& a : outputs_) {
+      each_piece(a, [&](const std::string&, const std::byte* at, std::int64_t bytes) {
+        simt::read_in_order("the next reader in the stream of the run", at, static_cast<std::size_t>(bytes),
+                            stream_);
+      });
+    }
     const std::int64_t refused = simt::threads_refused();
     const std::string shortage = simt::shortage();
     // races first: the first finding gives the verdict

@@ -1,4 +1,7 @@
 // Which arrays of a placement allow 16-byte accesses.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -8,6 +11,8 @@
 #include <doctest/doctest.h>
 
 #include "reference/core/error.hpp"
+#include "verify/engine/far_rows.hpp"
+#include "verify/engine/worker.hpp"
 #include "verify/image/image.hpp"
 
 namespace plumb {
@@ -91,6 +96,44 @@ TEST_CASE("half puts every base on 8 bytes and none on 16; pages puts rows whole
       CHECK(pages.segments()[pages.add(s, false)].ld == pitch);
     }
   }
+}
+
+TEST_CASE("far puts each row on pages of its own, and vectors where they would be") {
+  Placement placement;
+  placement.wide = parse_layout("far", "test");
+  ImageLayout image(placement);
+  Segment s;
+  s.kind = Segment::Kind::f32, s.rows = 7, s.cols = 5;
+  const auto at = [&](bool vector) { return image.segments()[image.add(s, vector)]; };
+  for (int i = 0; i < 2; ++i) {
+    const Segment matrix = at(false);
+    CHECK(matrix.offset % kPageBytes == 0);
+    CHECK(matrix.ld * 4 == kPageBytes);
+    CHECK(at(true).ld == 5);
+  }
+}
+
+TEST_CASE("rows that are mapped far apart are the image's, and nothing lies between them") {
+  constexpr std::int64_t kRows = 5, kCols = 3, kOffset = kPageBytes;
+  const Descriptor file(memfd_create("far rows", MFD_CLOEXEC));
+  REQUIRE(ftruncate(file.get(), (kRows + 1) * kPageBytes) == 0);
+  ArrayInfo array;
+  array.name = "A", array.kind = Segment::Kind::f64;
+  array.rows = kRows, array.cols = kCols, array.ld = kPageBytes / 8;
+  FarRows far(file.get());
+  auto* const first = static_cast<double*>(far.place(array, kOffset));
+  CHECK(array.is_far());
+  CHECK(array.ld * 2 > std::int64_t{1} << 31);
+  CHECK(array.ld * 4 > std::int64_t{1} << 32);
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    const double value = 10.0 * static_cast<double>(i) + 1;
+    first[i * array.ld] = value;
+    double seen = 0;
+    REQUIRE(pread(file.get(), &seen, sizeof seen, kOffset + i * kPageBytes) == sizeof seen);
+    CHECK(seen == value);
+  }
+  array.ld = 3;
+  CHECK_THROWS_WITH(far.place(array, kOffset), "A: its rows do not begin at pages");
 }
 
 TEST_CASE("where one array alone is narrow, its rows are, and its base is not") {
@@ -212,7 +255,7 @@ TEST_CASE("an unknown layout is an error with the nearest") {
   CHECK_THROWS_WITH_AS(
       (void)parse_layout("wid", "case 'x'"),
       "case 'x': unknown layout 'wid'; did you mean 'wide'? (known: apart, wide, narrow, only_1, "
-      "only_2, only_3, not_1, not_2, not_3, half, pages)",
+      "only_2, only_3, not_1, not_2, not_3, half, pages, far)",
       Error);
 }
 
