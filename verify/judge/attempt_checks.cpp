@@ -72,10 +72,11 @@ std::optional<Finding> trespassed(const Observation& o) {
   return std::nullopt;
 }
 
-constexpr std::array kChecks{not_run, raced, died, unsupported, instruments, reported_error, trespassed};
+constexpr std::array kAttemptChecks{not_run,     raced,          died,      unsupported,
+                                    instruments, reported_error, trespassed};
 
 }  // namespace
 
-std::span<const AttemptCheck> attempt_checks() { return kChecks; }
+std::span<const AttemptCheck> attempt_checks() { return kAttemptChecks; }
 
 }  // namespace plumb

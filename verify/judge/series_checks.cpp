@@ -114,7 +114,7 @@ std::optional<Finding> grows(const Series& s) {
   return std::nullopt;
 }
 
-constexpr std::array kChecks{unwritten, above_bound, not_reproducible, left_threads, grows};
+constexpr std::array kSeriesChecks{unwritten, above_bound, not_reproducible, left_threads, grows};
 
 // True where no element is smaller than the sum of its terms' sizes: nothing cancels, and a bound for zero-mean data is too small.
 bool has_terms_of_one_sign(const Reference& reference) {
@@ -133,7 +133,7 @@ double tightest_tolerance(const Comparison& c, const Tolerance& t) { return c.ma
 
 }  // namespace
 
-std::span<const SeriesCheck> series_checks() { return kChecks; }
+std::span<const SeriesCheck> series_checks() { return kSeriesChecks; }
 
 std::vector<std::string> describe_misses(const Series& series, const Segment& s, const Comparison& c,
                                          std::int64_t failed_runs) {
