@@ -72,11 +72,10 @@ std::optional<Finding> trespassed(const Observation& o) {
   return std::nullopt;
 }
 
-constexpr std::array kAttemptChecks{not_run,     raced,          died,      unsupported,
-                                    instruments, reported_error, trespassed};
+constexpr std::array kChecks{not_run, raced, died, unsupported, instruments, reported_error, trespassed};
 
 }  // namespace
 
-std::span<const AttemptCheck> attempt_checks() { return kAttemptChecks; }
+std::span<const AttemptCheck> attempt_checks() { return kChecks; }
 
 }  // namespace plumb
