@@ -97,7 +97,7 @@ std::vector<Target> targets_of(const std::vector<Job>& jobs) {
   return targets;
 }
 
-Record not_run(const Record& why_not, const VariantInfo& variant, SanitizerTool tool) {
+Record record_not_run(const Record& why_not, const VariantInfo& variant, SanitizerTool tool) {
   Record r = why_not;
   r.op = variant.op, r.dtype = std::string(name(variant.dtype));
   r.variant = fmt::format("{} ({})", variant.name, name(tool));
@@ -128,7 +128,7 @@ std::exception_ptr sanitize_jobs(const std::vector<Job>& jobs, const RunOptions&
     for (const SanitizerTool tool : options.tools) {
       if (sweep.stopped()) return;
       if (!runs) {
-        tell(not_run(why_not, target.variant, tool));
+        tell(record_not_run(why_not, target.variant, tool));
         continue;
       }
       const SanitizedRun checked =
