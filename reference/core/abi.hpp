@@ -126,7 +126,7 @@ constexpr std::int64_t kManyUses = INT64_MAX;
 /// Handed to every call of a variant.
 struct Context {
   void* stream = nullptr;  // cudaStream_t on a device, null on the host: launch here and nowhere else
-  void* plan = nullptr;    // what the variant's prepare() returned; the scalars of a run may be others
+  void* plan = nullptr;    // what the variant's prepare() returned; a run may have other scalars and vectors
   /// Poisoned, guarded workspace of `bytes`, 256-byte aligned, in the variant's space; freed by the engine. Never null.
   void* workspace(std::int64_t bytes) { return allocate(*this, bytes); }
   /// Says in the report what an adaptive variant chose, and why. The text is copied.
