@@ -100,11 +100,17 @@ struct ShareOfElement {
   int share = static_cast<int>(threadIdx.x) / kElements, element = static_cast<int>(threadIdx.x) % kElements;
 };
 
+/// Threads that all multiprocessors hold at once.
+inline Index resident_threads() {
+  constexpr Index kEach = 2048;  // of a multiprocessor, compute capability 8.0 and 9.0
+  return kEach * device_multiprocessors();
+}
+
 /// How many threads add the parts of an element: several where parts are many and elements do not keep all multiprocessors busy by one each.
 constexpr int kManyShares = 4;
 inline bool shares_pay(Index elements, Index parts) {
-  constexpr Index kFewParts = 8, kThreadsEach = 2048;  // of a multiprocessor
-  return parts > kFewParts && kManyShares * elements <= kThreadsEach * device_multiprocessors();
+  constexpr Index kFewParts = 8;
+  return parts > kFewParts && kManyShares * elements <= resident_threads();
 }
 
 /// The sum of an element's `parts` parts, of the block's Shares threads that have it in the first: each adds neighbouring parts in their

@@ -51,10 +51,9 @@ template <class S, class T>
 void run_add_parts(const Division& division, int stages, const Problem<T>& p, const T* partial,
                    const Out<T>& out, Context& context) {
   constexpr int kV = Vector<T>::kLanes;
-  constexpr Index kThreadsEach = 2048;  // of a multiprocessor
   const Index rest = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN) - division.whole,
               elements = rest * (S::BM * S::BN);
-  const bool wide = rows_on_vectors(out.C) && elements >= kV * kThreadsEach * device_multiprocessors(),
+  const bool wide = rows_on_vectors(out.C) && elements >= kV * resident_threads(),
              shared = shares_pay(elements, division.parts);
   launch_dependent(shared ? gemm_add_parts<T, S, 1, kManyShares>
                    : wide ? gemm_add_parts<T, S, kV, 1>
