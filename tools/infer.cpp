@@ -58,8 +58,8 @@ int devices_of(const InferOptions& o) {
 void require_memory_alone(const InferOptions& o, const Ranks* ranks,
                           std::initializer_list<std::pair<bool, const char*>> others) {
   if (o.memory == 0) return;
-  std::vector<std::pair<bool, const char*>> excluded{
-      {!o.gpus.empty(), "--gpus"}, {o.dry_run, "--dry-run"}, {ranks != nullptr, "several ranks"}};
+  std::vector<std::pair<bool, const char*>> excluded{{!o.gpus.empty(), "--gpus"},
+                                                     {ranks != nullptr, "several ranks"}};
   excluded.insert(excluded.end(), others);
   for (const auto& [given, name] : excluded) {
     if (given) throw Error(fmt::format("--memory and {} exclude each other", name));
@@ -123,11 +123,12 @@ void add_common(CLI::App* app, InferOptions& o) {
   app->add_option("--json", o.json, "write the result as JSON into this file");
   CLI::Option* const dry =
       app->add_flag("--dry-run", o.dry_run,
-                    "say what --ranks ranks would need of memory, traffic and, with a GPU each, time");
+                    "say what --ranks ranks would need of memory, traffic and, with a GPU each, time; sdnn "
+                    "with --device gpu: of each GPU's memory too, without a GPU");
   add_size(app, "--ranks", o.ranks, "of --dry-run: how many (default 1)")->needs(dry);
   app->add_option_function<std::string>(
          "--chip", [&o](const std::string& word) { o.chip = find_chip(word).name; },
-         "of --dry-run: the GPU whose time is predicted: H200 (default) or H100")
+         "of --dry-run: the GPU whose memory and time are predicted: H200 (default) or H100")
       ->type_name("NAME")
       ->needs(dry);
   app->add_option(
@@ -326,9 +327,11 @@ void check_words(CLI::App& app, const std::vector<std::string>& words) {
   }
 }
 
-/// --device simt: runs the program infer_simt beside this one, in which devices are the CPU executor.
+/// --device simt: runs the program infer_simt beside this one, in which devices are the CPU executor. A dry run on a GPU that this build
+/// knows nothing of counts there: the pipelines are the same.
 void hand_over_to_executor(const InferOptions& o, char** argv) {
-  if (o.device != "simt" || has_executor()) return;
+  const bool counts = o.dry_run && o.device == "gpu" && device_side == nullptr;
+  if ((o.device != "simt" && !counts) || has_executor()) return;
   const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "infer_simt";
   execv(beside.c_str(), argv);
   throw NoDevice(fmt::format("no CPU executor here: {}: {} (tools/plumb build infer_simt)", beside.string(),

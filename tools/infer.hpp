@@ -86,7 +86,7 @@ void require_device(const InferOptions& o);
 /// is run.
 [[nodiscard]] int devices_of(const InferOptions& o);
 
-/// Errors: --memory comes with what it excludes: --gpus, --dry-run, several ranks, or one of `others` that is true.
+/// Errors: --memory comes with what it excludes: --gpus, several ranks, or one of `others` that is true.
 void require_memory_alone(const InferOptions& o, const Ranks* ranks,
                           std::initializer_list<std::pair<bool, const char*>> others);
 

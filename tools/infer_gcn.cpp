@@ -420,7 +420,7 @@ int report_needs_of(const GcnOptions& o, const Gcn<T>& net) {
   }
   fmt::print(output_for_words(o), "partition: {}\n", show_partition(facts, net.a.nnz()));
   const bool by_rows = facts.by == to_string(VertexPartition::rows);
-  return report_needs(o, by_rows ? "vertices" : "vertices by part", needs, times, "");
+  return report_needs(o, {by_rows ? "vertices" : "vertices by part", needs, {}, times, ""});
 }
 
 struct Tally {
@@ -501,7 +501,7 @@ std::vector<std::string> inputs_of(const GcnOptions& o) {
 int infer_gcn(const GcnOptions& o, Ranks* ranks) {
   if (o.reorder != VertexOrder::given && (ranks != nullptr || !o.gpus.empty()))
     throw Error("--reorder is for one process and one device: parts of a graph are consecutive vertices");
-  require_memory_alone(o, ranks, {});
+  require_memory_alone(o, ranks, {{o.dry_run, "--dry-run"}});
   if (o.memory > 0 && space_of(o) == Space::host)
     throw Error("--memory of infer gcn bounds the memory of a device: it needs --device gpu");
   if (ranks != nullptr) return infer_gcn_on_ranks(o, *ranks);

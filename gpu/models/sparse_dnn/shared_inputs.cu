@@ -268,6 +268,10 @@ const RegisterSdnnPipeline pipeline{
      },
      [](const SparseDnn& net, const MemoryBound& memory) -> std::unique_ptr<SdnnPlan> {
        return TunedPlan::streamed<WholeRowGroups>(net, shared_kernels, memory.for_data());
+     },
+     [](const SparseDnn& net, const SdnnDeviceUse& use) {
+       return tuned_count<WholeRowGroups>(
+           net, [](const Csr<float>& gather) { return pack(gather, false).shape; }, use);
      }}};
 
 }  // namespace

@@ -206,6 +206,12 @@ Piece pack(const Csr<float>& gather, bool pinned) {
   return pack_piece(b.neuron_tiles(), pinned, b.neuron, b.stage_begin, b.stages, b.feature, b.line, b.value);
 }
 
+}  // namespace
+
+PieceShape staged_shape(const Csr<float>& gather) { return pack(gather, false).shape; }
+
+namespace {
+
 class StagedNet final : public WindowKernels<StagedLayer> {
  public:
   StagedNet(const SparseDnn& net, Index entry, WindowBound bound, MakeWindow make, void* stream)
