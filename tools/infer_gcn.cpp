@@ -108,7 +108,7 @@ std::vector<const GcnPipeline*> choose(const GcnOptions& o, int devices) {
     const bool wanted =
         o.pipeline == "all" || o.pipeline == p->name || (o.pipeline == "auto" && chosen.empty());
     if (!wanted) continue;
-    if (const char* const why = p->unsupported(); why != nullptr) {
+    if (const char* const why = p->unsupported(); why != nullptr && !o.dry_run) {
       reason = why;
     } else {
       chosen.push_back(p);
@@ -383,7 +383,7 @@ Loaded load(const GcnOptions& o) {
   Loaded loaded;
   loaded.net = load(o.data, o.edge_values == "auto");
   loaded.seconds = loading.seconds();
-  require_executor_can(o, products_of(loaded.net.f64));
+  if (!o.dry_run) require_executor_can(o, products_of(loaded.net.f64));
   loaded.f64 = o.dtype == "f64" || (o.dtype == "auto" && loaded.net.f64_files);
   return loaded;
 }
@@ -403,6 +403,21 @@ int infer_gcn_on_ranks(const GcnOptions& o, Ranks& ranks) {
   print(report, output_for_words(o));
   if (!o.json.empty()) write_json(o.json, to_json(report));
   return report.differs() ? kFailed : kOk;
+}
+
+/// Within a bound the memory of one GPU is all that is known.
+template <class T>
+int report_memory_of(const GcnOptions& o, const Gcn<T>& given, const GcnPipeline& pipeline) {
+  const Reordered<T> network(o, given);
+  GcnDeviceMemory m;
+  if constexpr (sizeof(T) == 4) {
+    m = pipeline.memory_f32(network.net(), GcnOrder::by_cost, o.memory);
+  } else {
+    m = pipeline.memory_f64(network.net(), GcnOrder::by_cost, o.memory);
+  }
+  const std::string pieces =
+      fmt::format("; {} pieces of rows, A {}", m.pieces, m.holds_a ? "held" : "streamed");
+  return report_needs(o, {"vertices", {}, {{given.vertices(), m.parts, pieces}}, {}, ""});
 }
 
 template <class T>
@@ -501,13 +516,17 @@ std::vector<std::string> inputs_of(const GcnOptions& o) {
 int infer_gcn(const GcnOptions& o, Ranks* ranks) {
   if (o.reorder != VertexOrder::given && (ranks != nullptr || !o.gpus.empty()))
     throw Error("--reorder is for one process and one device: parts of a graph are consecutive vertices");
-  require_memory_alone(o, ranks, {{o.dry_run, "--dry-run"}});
+  require_memory_alone(o, ranks, {{o.ranks > 1, "--ranks"}});
   if (o.memory > 0 && space_of(o) == Space::host)
     throw Error("--memory of infer gcn bounds the memory of a device: it needs --device gpu");
   if (ranks != nullptr) return infer_gcn_on_ranks(o, *ranks);
   const int devices = devices_of(o);
   const std::vector<const GcnPipeline*> pipelines = choose(o, devices);
   const Loaded loaded = load(o);
+  if (o.dry_run && o.memory > 0) {
+    const GcnPipeline& p = *pipelines.front();
+    return loaded.f64 ? report_memory_of(o, loaded.net.f64, p) : report_memory_of(o, loaded.net.f32, p);
+  }
   if (o.dry_run) return loaded.f64 ? report_needs_of(o, loaded.net.f64) : report_needs_of(o, loaded.net.f32);
   GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
   nlohmann::json all = nlohmann::json::array();

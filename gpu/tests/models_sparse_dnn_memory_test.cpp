@@ -42,10 +42,12 @@ SdnnDeviceMemory counted(const SdnnPipeline& pipeline, const SparseDnn& net, con
 /// The most that a plan's arrays and those of its run take, in a thread of its own.
 std::int64_t peak_of(const std::function<std::unique_ptr<plumb::SdnnPlan>()>& make_plan, const Csr<float>& y,
                      std::int64_t layers) {
-  return std::async(std::launch::async, [&] {
-           (void)make_plan()->run(y, 0, layers);
-           return plumb::device_peak_bytes();
-         }).get();
+  return std::async(std::launch::async,
+                    [&] {
+                      (void)make_plan()->run(y, 0, layers);
+                      return plumb::device_peak_bytes();
+                    })
+      .get();
 }
 
 /// Descriptions of layers are counted with 64 bytes each, and have 40 at least; how many rows the answer has is not known before.
@@ -56,7 +58,8 @@ void compare(const SdnnDeviceMemory& count, std::int64_t peak, std::int64_t laye
 
 }  // namespace
 
-TEST_CASE("what a pipeline counts before is what a run allocates: random networks, with absorbing rows or not") {
+TEST_CASE(
+    "what a pipeline counts before is what a run allocates: random networks, with absorbing rows or not") {
   REQUIRE(counting_pipelines().size() == 3);
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     CAPTURE(seed);
@@ -66,10 +69,11 @@ TEST_CASE("what a pipeline counts before is what a run allocates: random network
     for (const SdnnPipeline* p : counting_pipelines()) {
       CAPTURE(p->name);
       CHECK(findings_of(seed, [&] {
-              compare(counted(*p, net, drawn.y, 0, false), peak_of([&] { return p->plan(net); }, drawn.y, net.layers()),
-                      net.layers());
+              compare(counted(*p, net, drawn.y, 0, false),
+                      peak_of([&] { return p->plan(net); }, drawn.y, net.layers()), net.layers());
               compare(counted(*p, net, drawn.y, 0, true),
-                      peak_of([&] { return p->plan_absorbing(net, states); }, drawn.y, net.layers()), net.layers());
+                      peak_of([&] { return p->plan_absorbing(net, states); }, drawn.y, net.layers()),
+                      net.layers());
             }).empty());
     }
   }
@@ -120,7 +124,8 @@ TEST_CASE("a bound that is too little is refused by the count as by the plan, wi
               const std::string of_plan = reason([&] { (void)p->plan_streamed(net, memory)->run(y, 0, 5); });
               const std::string of_count = reason([&] { (void)counted(*p, net, y, memory, false); });
               CHECK(of_plan.empty() == of_count.empty());
-              CHECK((of_plan.find(" of memory are too little: ") == of_count.find(" of memory are too little: ")));
+              CHECK((of_plan.find(" of memory are too little: ") ==
+                     of_count.find(" of memory are too little: ")));
             }).empty());
     }
   }

@@ -27,7 +27,8 @@ using plumb::sdnn::kTeamLines;
 using plumb::simt_test::findings_of;
 
 using Size = std::size_t;
-using Edges = std::map<std::pair<std::int32_t, std::int32_t>, float>;  // neuron, input: the sum of its weights
+using Edges =
+    std::map<std::pair<std::int32_t, std::int32_t>, float>;  // neuron, input: the sum of its weights
 
 Edges edges_of(const Csr<float>& w) {
   Edges all;
@@ -46,7 +47,8 @@ Edges edges_of(const GroupTeams& t) {
     std::map<std::int32_t, int> listed;
     Size at[kTeamGroups];
     for (Size g = 0; g < kTeamGroups; ++g) at[g] = static_cast<Size>(t.weight_begin[team * kTeamGroups + g]);
-    for (auto s = static_cast<Size>(t.stage_begin[team]); s < static_cast<Size>(t.stage_begin[team + 1]); ++s) {
+    for (auto s = static_cast<Size>(t.stage_begin[team]); s < static_cast<Size>(t.stage_begin[team + 1]);
+         ++s) {
       for (Size i = 0; i < kTeamLines; ++i) {
         const std::int32_t input = t.line[s * kTeamLines + i];
         if (input >= 0) CHECK(++listed[input] == 1);
@@ -74,7 +76,8 @@ Csr<float> chained_groups(int groups) {
   std::vector<std::vector<std::pair<int, float>>> rows(static_cast<Size>(n));
   for (int j = 0; j < n; ++j) {
     for (int k = 0; k < 32; ++k)
-      rows[static_cast<Size>(j)].emplace_back((j % groups * 16 + k) % n, 0.01F * static_cast<float>(1 + j + k));
+      rows[static_cast<Size>(j)].emplace_back((j % groups * 16 + k) % n,
+                                              0.01F * static_cast<float>(1 + j + k));
   }
   return plumb::test::csr(n, rows);
 }
@@ -82,13 +85,13 @@ Csr<float> chained_groups(int groups) {
 }  // namespace
 
 TEST_CASE("teams of groups hold every edge of a layer once, with the sum of repeated ones") {
-  Csr<float> repeated = plumb::test::csr(5, {{{1, 1}, {1, 2}, {0, 1}}, {}, {{0, 3}, {1, 1}}, {{4, 1}}, {{4, 2}}});
+  Csr<float> repeated =
+      plumb::test::csr(5, {{{1, 1}, {1, 2}, {0, 1}}, {}, {{0, 3}, {1, 1}}, {{4, 1}}, {{4, 2}}});
   CHECK(edges_of(plumb::sdnn::group_teams(repeated)) == edges_of(repeated));
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);
     const plumb::test::RandomNetwork drawn = plumb::test::random_network(seed, 90, 2);
-    for (const Csr<float>& w : drawn.net.gather)
-      CHECK(edges_of(plumb::sdnn::group_teams(w)) == edges_of(w));
+    for (const Csr<float>& w : drawn.net.gather) CHECK(edges_of(plumb::sdnn::group_teams(w)) == edges_of(w));
   }
   const Csr<float> chain = chained_groups(10);
   CHECK(edges_of(plumb::sdnn::group_teams(chain)) == edges_of(chain));
@@ -98,7 +101,8 @@ TEST_CASE("four groups of a chain list 80 inputs, not 128, and each reads about 
   const GroupTeams t = plumb::sdnn::group_teams(chained_groups(64));
   REQUIRE(t.teams() == 16);
   for (Size team = 0; team < 16; ++team) {
-    const auto begin = static_cast<Size>(t.stage_begin[team]), end = static_cast<Size>(t.stage_begin[team + 1]);
+    const auto begin = static_cast<Size>(t.stage_begin[team]),
+               end = static_cast<Size>(t.stage_begin[team + 1]);
     CHECK(end - begin == 7);
     const auto lines = std::count_if(t.line.begin() + static_cast<std::ptrdiff_t>(begin * kTeamLines),
                                      t.line.begin() + static_cast<std::ptrdiff_t>(end * kTeamLines),

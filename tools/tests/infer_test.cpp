@@ -1013,7 +1013,7 @@ TEST_CASE("infer gcn --memory streams the operands: the same judgement, and what
        {std::pair{"--memory 1GiB",
                   "--memory of infer gcn bounds the memory of a device: it needs --device gpu"},
         {"--memory 1GiB --device simt --gpus 2", "--memory and --gpus exclude each other"},
-        {"--memory 1GiB --device simt --dry-run", "--memory and --dry-run exclude each other"},
+        {"--memory 1GiB --device simt --dry-run --ranks 2", "--memory and --ranks exclude each other"},
         {"--memory 1GiB --device simt --pipeline gpu_unfused",
          "--memory: pipeline gpu_unfused holds all operands; within a bound: gpu_fused"}}) {
     const Outcome refused = bare(command + words_too_many);
@@ -1021,6 +1021,28 @@ TEST_CASE("infer gcn --memory streams the operands: the same judgement, and what
     CHECK(refused.exit_code == 2);
     CHECK(refused.has(message));
   }
+}
+
+TEST_CASE("infer gcn --dry-run --memory counts one GPU's memory in parts, without a GPU") {
+  const Scratch scratch;
+  const std::string command =
+      "gcn --case 'gcn.f32(vertices=4000,graph=rmat,density=0.003,values=normalised,x=dense,x_density=1,"
+      "widths=96-64-8,biases=all,fill=real,seed=5)' --dry-run --device gpu ";
+  const Outcome o = bare(command + "--memory 3MiB --json " + scratch.file("needs.json"));
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.text.find("GPU 0: 4000 vertices; memory ") == 0);
+  CHECK(o.has(" pieces of rows, A "));
+  const auto gpu = nlohmann::json::parse(plumb::test::slurp(scratch.file("needs.json")))["gpus"][0];
+  std::int64_t parts = 0;
+  for (const char* part : {"weights", "operands", "a", "inputs", "hidden", "answer", "workspace"})
+    parts += gpu[std::string(part) + "_bytes"].get<std::int64_t>();
+  CHECK(gpu["memory_bytes"] == parts);
+  CHECK(parts <= 3 << 20);
+  const Outcome little = bare(command + "--memory 100KiB");
+  CHECK(little.exit_code == 2);
+  CHECK(little.has("error: gcn: 100 KiB of memory are too little: "));
+  CHECK(bare(command).exit_code == 0);  // times and traffic as on the CPU
 }
 
 TEST_CASE("infer --gpus: what cannot be is refused before anything is loaded") {

@@ -49,10 +49,9 @@ using ShapeOfLayer = PieceShape (*)(const Csr<float>& gather);
 /// The count of a plan by TunedPlan::with<WholeRows>() or streamed<WholeRows>(). `shape`: of single layers.
 template <class WholeRows>
 SdnnDeviceCount tuned_count(const SparseDnn& net, ShapeOfLayer shape, const SdnnDeviceUse& use) {
-  const HeldWeights held =
-      WholeRows::fits(net.neurons, use.limits)
-          ? HeldWeights{WholeRows::bytes_for(net, 0, net.neurons), 0, net.layers(), true}
-          : held_in_window(net, shape, {use.memory});
+  const HeldWeights held = WholeRows::fits(net.neurons, use.limits)
+                               ? HeldWeights{WholeRows::bytes_for(net, 0, net.neurons), 0, net.layers(), true}
+                               : held_in_window(net, shape, {use.memory});
   const TunedMemory memory(net, net.neurons, use, held);
   return [memory](const Csr<float>& y) { return memory.of_all(y); };
 }

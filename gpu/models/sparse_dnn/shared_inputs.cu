@@ -10,7 +10,7 @@
 //           some stages ahead, weights through one of each warp; copies read rows through their list, or 16
 //           bytes of a panel as it lies.
 // Traffic   an activation is read once per team that uses it, and written once. In the challenge's layers
-//           four groups in a row have 80 inputs, not 128: 1.25 reads of an activation, where groups by
+//           four groups in a row have 80 or 64 inputs, not 128: 1.2 reads of an activation, where groups by
 //           themselves make 2.
 // Limits    the registers of 64 sums; a barrier of the block for each stage of 12 inputs.
 // Before    a warp fetched the inputs of its group alone. H200, 120 layers: 5.75 ms at 4096 neurons, 24.0 at
