@@ -146,6 +146,16 @@ void add_memory(CLI::App* app, InferOptions& o, const char* what) {
       ->type_name("SIZE");
 }
 
+CLI::Option* add_drawn(CLI::App* app, InferOptions& o, const char* what) {
+  CLI::Option* const drawn = app->add_option("--drawn", o.drawn, what);
+  drawn->check(CLI::Range(1, 1'000'000));
+  app->add_option_function<std::string>(
+         "--seed", [&o](const std::string& text) { o.seed = parse_seed(text, "--seed"); },
+         "of --drawn: a number (default 1), or 'fresh', which draws one and prints it")
+      ->needs(drawn);
+  return drawn;
+}
+
 CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
   CLI::App* const s = app.add_subcommand("sdnn",
                                          "a sparse network, the Sparse DNN Graph Challenge's or yours: finds "
@@ -174,6 +184,11 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
       ->excludes(network);
   s->add_option("--cap", o.cap, "upper limit of values (default 32)")->excludes(network);
   s->add_option("--pipeline", o.pipeline, "NAME or auto (default); a wrong name lists them");
+  add_drawn(s, o,
+            "judge N networks that nobody chose, shapes, degrees, weights, biases, caps and inputs drawn by "
+            "--seed, "
+            "in every pipeline")
+      ->excludes(network);
   s->add_option("--class", o.structure,
                 "what the pipeline may assume of the network: general (default, A), shared_inputs (B), "
                 "absorbing_rows (C), "
@@ -202,6 +217,7 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
                         "  infer sdnn --neurons 1024 --layers 120 --inputs 1k --pipeline csr_spmm\n"
                         "  infer sdnn --neurons 16384 --layers 120 --inputs 5k --json out.json\n"
                         "  infer sdnn --inputs 64 --layers 12 --device simt --check\n"
+                        "  infer sdnn --drawn 200 --seed fresh\n"
                         "  infer sdnn --neurons 65536 --layers 120 --device gpu --gpus all\n"
                         "  infer sdnn --neurons 65536 --layers 1920 --device gpu --memory 8GiB\n"
                         "  infer sdnn --network my_network --check --out y.npy\n") +
@@ -242,14 +258,9 @@ void add_gcn_data(CLI::App* g, GcnOptions& o) {
       g->add_option("--twin", data.twin, "a generated graph with the shape of a real one: web-Stanford");
   g->add_option("--widths", data.widths, "of --twin's network: F0-F1-...-Fk, k layers (default 64-16-8)")
       ->needs(twin);
-  CLI::Option* const drawn = g->add_option(
-      "--drawn", o.drawn,
+  add_drawn(
+      g, o,
       "judge N networks that nobody chose, graphs, widths and depths drawn by --seed, in every pipeline");
-  drawn->check(CLI::Range(1, 1'000'000));
-  g->add_option_function<std::string>(
-       "--seed", [&o](const std::string& text) { o.seed = parse_seed(text, "--seed"); },
-       "of --drawn: a number (default 1), or 'fresh', which draws one and prints it")
-      ->needs(drawn);
   g->add_option("--case", data.drawn_case, "one such network, by its id, as --drawn prints it");
   add_size(g, "--layers", data.layers,
            "the first N layers (default: as many as there are weights); the network generated without data "
@@ -426,12 +437,12 @@ int run(int argc, char** argv, Transport* transport) {
       share_processors(*ranks);
     }
     limit_threads();
-    const bool many = gcn.drawn > 0;
+    const bool many = common.drawn > 0;
     if (many && ranks != nullptr)
       throw Error("--drawn is for one process; --case runs one of its networks on ranks");
     const int code = or_no_device(ranks, [&] {
-      return many ? infer_drawn_gcns(gcn)
-                  : watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });
+      if (many) return s->parsed() ? infer_drawn_sdnns(sdnn) : infer_drawn_gcns(gcn);
+      return watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });
     });
     session.end();
     return code;

@@ -438,10 +438,6 @@ int report_needs_of(const GcnOptions& o, const Gcn<T>& net) {
   return report_needs(o, {by_rows ? "vertices" : "vertices by part", needs, {}, times, ""});
 }
 
-struct Tally {
-  std::int64_t runs = 0, failed = 0;
-};
-
 /// What repeats the judgement of one drawn case.
 std::string command_of(const GcnOptions& o) {
   return fmt::format("tools/plumb infer gcn --case '{}' --device {}{}{} --pipeline {} --check",
@@ -450,13 +446,12 @@ std::string command_of(const GcnOptions& o) {
 }
 
 /// A line for each pipeline, and for one that differs all that is known about it.
-int judge_drawn(const GcnOptions& o, Tally& tally, nlohmann::json& reports) {
+void judge_drawn(const GcnOptions& o, DrawnTally& tally, nlohmann::json& reports) {
   std::FILE* const to = output_for_words(o);
   const int devices = devices_of(o);
   const std::vector<const GcnPipeline*> pipelines = choose(o, devices);
   const Loaded loaded = load(o);
   GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
-  const std::int64_t failed_before = tally.failed;
   for (const GcnPipeline* pipeline : pipelines) {
     ++tally.runs;
     try {
@@ -472,7 +467,6 @@ int judge_drawn(const GcnOptions& o, Tally& tally, nlohmann::json& reports) {
     } catch (const Error& e) { fmt::print(to, "  FAIL  {}: error: {}\n", pipeline->name, e.what()); }
     ++tally.failed;
   }
-  return tally.failed > failed_before ? kFailed : kOk;
 }
 
 }  // namespace
@@ -488,19 +482,16 @@ int infer_drawn_gcns(const GcnOptions& options) {
   require_outputs(o);
   std::FILE* const to = output_for_words(o);
   fmt::print(to, "seed: {}\n", o.seed);
-  Tally tally;
   nlohmann::json reports = nlohmann::json::array();
-  std::int64_t failed = 0;
-  for (std::int64_t number = 0; number < o.drawn; ++number) {
-    o.data.drawn_case = draw_gcn_case(o.seed, static_cast<std::uint64_t>(number), most_products).id();
-    fmt::print(to, "{}\n", command_of(o));
-    const int code = watched([&] { return judge_drawn(o, tally, reports); });
-    if (code != kOk) ++failed;
-  }
+  const int code = judge_drawn_networks(
+      to, o.drawn,
+      [&](std::int64_t number) {
+        o.data.drawn_case = draw_gcn_case(o.seed, static_cast<std::uint64_t>(number), most_products).id();
+        return command_of(o);
+      },
+      [&](std::int64_t, DrawnTally& tally) { judge_drawn(o, tally, reports); });
   if (!o.json.empty()) write_json(o.json, reports);
-  fmt::print(to, "drawn: {} networks, {} failed; {} runs, {} beyond a bound or ended by an error\n", o.drawn,
-             failed, tally.runs, tally.failed);
-  return failed > 0 ? kFailed : kOk;
+  return code;
 }
 
 std::vector<std::string> inputs_of(const GcnOptions& o) {

@@ -13,8 +13,8 @@
 #include "reference/core/error.hpp"
 #include "reference/models/sparse_dnn.hpp"
 #include "reference/models/sparse_dnn_absorbing.hpp"
+#include "reference/models/sparse_dnn_drawn.hpp"
 #include "reference/tests/equal_neurons_networks.hpp"
-#include "reference/tests/random_networks.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace {
@@ -63,7 +63,7 @@ TEST_CASE(
   REQUIRE(counting_pipelines().size() == 3);
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     CAPTURE(seed);
-    const plumb::test::RandomNetwork drawn = plumb::test::random_network(seed, 90, 70);
+    const plumb::DrawnNetwork drawn = plumb::draw_network(seed, 90, 70);
     const SparseDnn& net = drawn.net;
     const auto states = plumb::find_absorbing_states(net);
     for (const SdnnPipeline* p : counting_pipelines()) {

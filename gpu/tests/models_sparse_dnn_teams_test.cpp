@@ -12,8 +12,8 @@
 #include "gpu/models/sparse_dnn/neuron_tiles.hpp"
 #include "gpu/tests/faults/sparse_dnn.hpp"
 #include "gpu/tests/findings.hpp"
+#include "reference/models/sparse_dnn_drawn.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
-#include "reference/tests/random_networks.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace {
@@ -90,7 +90,7 @@ TEST_CASE("teams of groups hold every edge of a layer once, with the sum of repe
   CHECK(edges_of(plumb::sdnn::group_teams(repeated)) == edges_of(repeated));
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);
-    const plumb::test::RandomNetwork drawn = plumb::test::random_network(seed, 90, 2);
+    const plumb::DrawnNetwork drawn = plumb::draw_network(seed, 90, 2);
     for (const Csr<float>& w : drawn.net.gather) CHECK(edges_of(plumb::sdnn::group_teams(w)) == edges_of(w));
   }
   const Csr<float> chain = chained_groups(10);
@@ -122,7 +122,7 @@ TEST_CASE("four groups of a chain list 80 inputs, not 128, and each reads about 
 TEST_CASE("random networks by the kernels of layers too wide for the chip are within their bounds") {
   int judged = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const plumb::test::RandomNetwork drawn = plumb::test::random_network(seed, 60, 150);
+    const plumb::DrawnNetwork drawn = plumb::draw_network(seed, 60, 150);
     if (!drawn.net.biases.empty()) continue;
     CAPTURE(seed);
     ++judged;

@@ -1023,6 +1023,24 @@ TEST_CASE("infer gcn --memory streams the operands: the same judgement, and what
   }
 }
 
+TEST_CASE("infer sdnn --drawn judges every pipeline on drawn networks, and says how each is repeated") {
+  for (const std::string device : {"cpu", "simt"}) {
+    if (device == "simt" && skipped_without_simt()) continue;
+    const Outcome o = bare("sdnn --drawn 3 --seed 5 --device " + device);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.has("tools/plumb infer sdnn --drawn 1 --seed 7 --device " + device + " --pipeline auto\n"));
+    CHECK(o.has("  pass  " + std::string(device == "cpu" ? "cache_blocked" : "gpu_shared_inputs") +
+                ", absorbing rows leave: max err/bound "));
+    CHECK(o.line(-1).find("drawn: 3 networks, 0 failed; ") == 0);
+  }
+  for (const std::string words : {"--dry-run", "--out y.npy", "--pipeline csr_spm", "--network ."}) {
+    const Outcome refused = bare("sdnn --drawn 1 " + words);
+    CAPTURE(refused.text);
+    CHECK(refused.exit_code == 2);
+  }
+}
+
 TEST_CASE("infer gcn --dry-run --memory counts one GPU's memory in parts, without a GPU") {
   const Scratch scratch;
   const std::string command =
