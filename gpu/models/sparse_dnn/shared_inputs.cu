@@ -78,6 +78,35 @@ struct Rows {
   }
 };
 
+/// Activates the sums of a group, and writes them to the panels that there are; `group`, `panel`, `panels` and `active` as below.
+PLUMB_DEVICE void finish_group(const SharedLayer& w, int group, int panel, int panels, Index neurons,
+                               float4 (&sum)[kGroup], unsigned active, float bias, float cap, int lane,
+                               float* out, unsigned* active_bits) {
+  constexpr int kLineParts = kPanel / 4;
+  hold_zeros(sum, bias);
+  uint4 any = {};
+  const int part = lane % kLineParts, own = panel + lane / kLineParts;
+  float* const to = opaque(out + static_cast<Index>(own) * neurons * kPanel + part * 4);
+  const int4* const neuron = reinterpret_cast<const int4*>(w.neuron) + static_cast<Index>(group) * kWeights;
+#pragma unroll
+  for (int q = 0; q < kWeights; ++q) {
+    const int4 j = __ldg(neuron + q);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::int32_t to_neuron = i == 0 ? j.x : i == 1 ? j.y : i == 2 ? j.z : j.w;
+      const float4 y = activate_held(sum[4 * q + i], bias, cap);
+      if (to_neuron < 0) continue;
+      collect(any, y);
+      // by its own word: an assignment compiled to four stores of 4 bytes
+      if (own < panels) __stwb(reinterpret_cast<float4*>(to + static_cast<Index>(to_neuron) * kPanel), y);
+    }
+  }
+  unsigned bits = (nonzeros(any) & active) << (4 * part);
+#pragma unroll
+  for (int d = 1; d < kLineParts; d *= 2) bits |= __shfl_xor_sync(kAllLanes, bits, d);
+  if (part == 0 && bits != 0) atomicOr(active_bits + own, bits);
+}
+
 /// A team of groups over panels [panel, panel + kPanels), a warp's group each; panels from `panels` on do not exist. A lane
 /// has the four rows 4 * (lane % 8) of panel lane / 8. `active` has a bit for each of them that is a row, and
 /// is 0 where there is no panel.
@@ -85,7 +114,6 @@ template <bool kListed>
 PLUMB_DEVICE void team_of_panels(const SharedLayer& w, int team, int panel, int panels, Index neurons,
                                  const Rows<kListed>& rows, unsigned active, float bias, float cap,
                                  Ring& ring, float* out, unsigned* active_bits) {
-  constexpr int kLineParts = kPanel / 4;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const std::int32_t begin = __ldg(w.stage_begin + team);
   const int stages = __ldg(w.stage_begin + team + 1) - begin, group = team * kWarps + warp;
@@ -146,29 +174,7 @@ PLUMB_DEVICE void team_of_panels(const SharedLayer& w, int team, int panel, int 
     place = place + 1 < kStages ? place + 1 : 0;
   }
   cp_async_wait_all();
-
-  hold_zeros(sum, bias);
-  uint4 any = {};
-  const int part = lane % kLineParts, own = panel + lane / kLineParts;
-  float* const to = opaque(out + static_cast<Index>(own) * neurons * kPanel + part * 4);
-  const int4* const neuron = reinterpret_cast<const int4*>(w.neuron) + static_cast<Index>(group) * kWeights;
-#pragma unroll
-  for (int q = 0; q < kWeights; ++q) {
-    const int4 j = __ldg(neuron + q);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const std::int32_t to_neuron = i == 0 ? j.x : i == 1 ? j.y : i == 2 ? j.z : j.w;
-      const float4 y = activate_held(sum[4 * q + i], bias, cap);
-      if (to_neuron < 0) continue;
-      collect(any, y);
-      // by its own word: an assignment compiled to four stores of 4 bytes
-      if (own < panels) __stwb(reinterpret_cast<float4*>(to + static_cast<Index>(to_neuron) * kPanel), y);
-    }
-  }
-  unsigned bits = (nonzeros(any) & active) << (4 * part);
-#pragma unroll
-  for (int d = 1; d < kLineParts; d *= 2) bits |= __shfl_xor_sync(kAllLanes, bits, d);
-  if (part == 0 && bits != 0) atomicOr(active_bits + own, bits);
+  finish_group(w, group, panel, panels, neurons, sum, active, bias, cap, lane, out, active_bits);
 }
 
 // Rows beyond the last repeat the first; their results are not used.
