@@ -58,8 +58,8 @@ int devices_of(const InferOptions& o) {
 void require_memory_alone(const InferOptions& o, const Ranks* ranks,
                           std::initializer_list<std::pair<bool, const char*>> others) {
   if (o.memory == 0) return;
-  std::vector<std::pair<bool, const char*>> excluded{
-      {!o.gpus.empty(), "--gpus"}, {o.dry_run, "--dry-run"}, {ranks != nullptr, "several ranks"}};
+  std::vector<std::pair<bool, const char*>> excluded{{!o.gpus.empty(), "--gpus"},
+                                                     {ranks != nullptr, "several ranks"}};
   excluded.insert(excluded.end(), others);
   for (const auto& [given, name] : excluded) {
     if (given) throw Error(fmt::format("--memory and {} exclude each other", name));
@@ -123,11 +123,12 @@ void add_common(CLI::App* app, InferOptions& o) {
   app->add_option("--json", o.json, "write the result as JSON into this file");
   CLI::Option* const dry =
       app->add_flag("--dry-run", o.dry_run,
-                    "say what --ranks ranks would need of memory, traffic and, with a GPU each, time");
+                    "say what --ranks ranks would need of memory, traffic and, with a GPU each, time; with "
+                    "--device gpu: of each GPU's memory too (gcn: with --memory), without a GPU");
   add_size(app, "--ranks", o.ranks, "of --dry-run: how many (default 1)")->needs(dry);
   app->add_option_function<std::string>(
          "--chip", [&o](const std::string& word) { o.chip = find_chip(word).name; },
-         "of --dry-run: the GPU whose time is predicted: H200 (default) or H100")
+         "of --dry-run: the GPU whose memory and time are predicted: H200 (default) or H100")
       ->type_name("NAME")
       ->needs(dry);
   app->add_option(
@@ -143,6 +144,16 @@ void add_memory(CLI::App* app, InferOptions& o, const char* what) {
   app->add_option_function<std::string>(
          "--memory", [&o](const std::string& text) { o.memory = parse_bytes(text, "--memory"); }, what)
       ->type_name("SIZE");
+}
+
+CLI::Option* add_drawn(CLI::App* app, InferOptions& o, const char* what) {
+  CLI::Option* const drawn = app->add_option("--drawn", o.drawn, what);
+  drawn->check(CLI::Range(1, 1'000'000));
+  app->add_option_function<std::string>(
+         "--seed", [&o](const std::string& text) { o.seed = parse_seed(text, "--seed"); },
+         "of --drawn: a number (default 1), or 'fresh', which draws one and prints it")
+      ->needs(drawn);
+  return drawn;
 }
 
 CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
@@ -173,6 +184,11 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
       ->excludes(network);
   s->add_option("--cap", o.cap, "upper limit of values (default 32)")->excludes(network);
   s->add_option("--pipeline", o.pipeline, "NAME or auto (default); a wrong name lists them");
+  add_drawn(s, o,
+            "judge N networks that nobody chose, shapes, degrees, weights, biases, caps and inputs drawn by "
+            "--seed, "
+            "in every pipeline")
+      ->excludes(network);
   s->add_option("--class", o.structure,
                 "what the pipeline may assume of the network: general (default, A), shared_inputs (B), "
                 "absorbing_rows (C), "
@@ -201,6 +217,7 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
                         "  infer sdnn --neurons 1024 --layers 120 --inputs 1k --pipeline csr_spmm\n"
                         "  infer sdnn --neurons 16384 --layers 120 --inputs 5k --json out.json\n"
                         "  infer sdnn --inputs 64 --layers 12 --device simt --check\n"
+                        "  infer sdnn --drawn 200 --seed fresh\n"
                         "  infer sdnn --neurons 65536 --layers 120 --device gpu --gpus all\n"
                         "  infer sdnn --neurons 65536 --layers 1920 --device gpu --memory 8GiB\n"
                         "  infer sdnn --network my_network --check --out y.npy\n") +
@@ -241,14 +258,9 @@ void add_gcn_data(CLI::App* g, GcnOptions& o) {
       g->add_option("--twin", data.twin, "a generated graph with the shape of a real one: web-Stanford");
   g->add_option("--widths", data.widths, "of --twin's network: F0-F1-...-Fk, k layers (default 64-16-8)")
       ->needs(twin);
-  CLI::Option* const drawn = g->add_option(
-      "--drawn", o.drawn,
+  add_drawn(
+      g, o,
       "judge N networks that nobody chose, graphs, widths and depths drawn by --seed, in every pipeline");
-  drawn->check(CLI::Range(1, 1'000'000));
-  g->add_option_function<std::string>(
-       "--seed", [&o](const std::string& text) { o.seed = parse_seed(text, "--seed"); },
-       "of --drawn: a number (default 1), or 'fresh', which draws one and prints it")
-      ->needs(drawn);
   g->add_option("--case", data.drawn_case, "one such network, by its id, as --drawn prints it");
   add_size(g, "--layers", data.layers,
            "the first N layers (default: as many as there are weights); the network generated without data "
@@ -326,9 +338,11 @@ void check_words(CLI::App& app, const std::vector<std::string>& words) {
   }
 }
 
-/// --device simt: runs the program infer_simt beside this one, in which devices are the CPU executor.
+/// --device simt: runs the program infer_simt beside this one, in which devices are the CPU executor. A dry run on a GPU that this build
+/// knows nothing of counts there: the pipelines are the same.
 void hand_over_to_executor(const InferOptions& o, char** argv) {
-  if (o.device != "simt" || has_executor()) return;
+  const bool counts = o.dry_run && o.device == "gpu" && device_side == nullptr;
+  if ((o.device != "simt" && !counts) || has_executor()) return;
   const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "infer_simt";
   execv(beside.c_str(), argv);
   throw NoDevice(fmt::format("no CPU executor here: {}: {} (tools/plumb build infer_simt)", beside.string(),
@@ -423,12 +437,12 @@ int run(int argc, char** argv, Transport* transport) {
       share_processors(*ranks);
     }
     limit_threads();
-    const bool many = gcn.drawn > 0;
+    const bool many = common.drawn > 0;
     if (many && ranks != nullptr)
       throw Error("--drawn is for one process; --case runs one of its networks on ranks");
     const int code = or_no_device(ranks, [&] {
-      return many ? infer_drawn_gcns(gcn)
-                  : watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });
+      if (many) return s->parsed() ? infer_drawn_sdnns(sdnn) : infer_drawn_gcns(gcn);
+      return watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });
     });
     session.end();
     return code;

@@ -34,6 +34,8 @@ struct InferOptions {
   std::int64_t ranks = 1;     // of --dry-run
   std::string chip = "H200";  // of --dry-run: the GPU of each rank, for the predicted time
   std::string gpus;           // "all", or how many; "": one, as it always was
+  std::int64_t drawn = 0;     // networks that nobody chose; 0: one network, that of the other options
+  std::uint64_t seed = 1;     // of `drawn`
   std::int64_t memory =
       0;  // bytes: of a device for operands or, of a sparse DNN on the CPU, of the process; 0: no bound
 };
@@ -48,6 +50,9 @@ struct SdnnOptions : InferOptions {
   std::string absorbing = "off";      // "on": rows at an absorbing state leave
   std::int64_t program_memory = 0;    // of `memory`, bytes that the program takes before it loads anything
 };
+/// Judges `options.drawn` drawn networks in every pipeline of the device or of the CPU, or in `options.pipeline`, with and without rows
+/// at an absorbing state.
+[[nodiscard]] int infer_drawn_sdnns(const SdnnOptions& options);
 /// `ranks`: null where this process is alone. The exit code is rank 0's.
 [[nodiscard]] int infer_sdnn(const SdnnOptions& options, Ranks* ranks);
 /// Files and folders that a run reads and that are there; empty where they are not found.
@@ -60,8 +65,6 @@ struct GcnOptions : InferOptions {
   VertexOrder reorder = VertexOrder::given;
   std::optional<VertexPartition> partition;  // of several ranks; not given: rows
   std::string out;
-  std::int64_t drawn = 0;  // cases that nobody chose; 0: one network, that of `data`
-  std::uint64_t seed = 1;  // of `drawn`
 };
 [[nodiscard]] int infer_gcn(const GcnOptions& options, Ranks* ranks);
 /// Judges `options.drawn` drawn networks, each watched by itself; its findings come after its command.
@@ -86,7 +89,7 @@ void require_device(const InferOptions& o);
 /// is run.
 [[nodiscard]] int devices_of(const InferOptions& o);
 
-/// Errors: --memory comes with what it excludes: --gpus, --dry-run, several ranks, or one of `others` that is true.
+/// Errors: --memory comes with what it excludes: --gpus, several ranks, or one of `others` that is true.
 void require_memory_alone(const InferOptions& o, const Ranks* ranks,
                           std::initializer_list<std::pair<bool, const char*>> others);
 
@@ -95,6 +98,16 @@ void require_memory_alone(const InferOptions& o, const Ranks* ranks,
 /// Runs `run()`, in infer_simt with every access of kernels watched: findings go to stderr, and make kFailed of
 /// kOk.
 [[nodiscard]] int watched(const std::function<int()>& run);
+
+/// Runs of pipelines on drawn networks, and those beyond a bound or ended by an error.
+struct DrawnTally {
+  std::int64_t runs = 0, failed = 0;
+};
+/// Judges `count` networks, each watched by itself: prints what repeats it, calls `judge`, which prints its findings and counts them, and
+/// says at the end how many failed. The exit code.
+[[nodiscard]] int judge_drawn_networks(std::FILE* to, std::int64_t count,
+                                       const std::function<std::string(std::int64_t)>& command_of,
+                                       const std::function<void(std::int64_t, DrawnTally&)>& judge);
 
 /// Where messages for a person go: to standard error where the JSON is written to standard output.
 [[nodiscard]] std::FILE* output_for_words(const InferOptions& o);

@@ -108,7 +108,7 @@ std::vector<const GcnPipeline*> choose(const GcnOptions& o, int devices) {
     const bool wanted =
         o.pipeline == "all" || o.pipeline == p->name || (o.pipeline == "auto" && chosen.empty());
     if (!wanted) continue;
-    if (const char* const why = p->unsupported(); why != nullptr) {
+    if (const char* const why = p->unsupported(); why != nullptr && !o.dry_run) {
       reason = why;
     } else {
       chosen.push_back(p);
@@ -383,7 +383,7 @@ Loaded load(const GcnOptions& o) {
   Loaded loaded;
   loaded.net = load(o.data, o.edge_values == "auto");
   loaded.seconds = loading.seconds();
-  require_executor_can(o, products_of(loaded.net.f64));
+  if (!o.dry_run) require_executor_can(o, products_of(loaded.net.f64));
   loaded.f64 = o.dtype == "f64" || (o.dtype == "auto" && loaded.net.f64_files);
   return loaded;
 }
@@ -405,6 +405,21 @@ int infer_gcn_on_ranks(const GcnOptions& o, Ranks& ranks) {
   return report.differs() ? kFailed : kOk;
 }
 
+/// Within a bound the memory of one GPU is all that is known.
+template <class T>
+int report_memory_of(const GcnOptions& o, const Gcn<T>& given, const GcnPipeline& pipeline) {
+  const Reordered<T> network(o, given);
+  GcnDeviceMemory m;
+  if constexpr (sizeof(T) == 4) {
+    m = pipeline.memory_f32(network.net(), GcnOrder::by_cost, o.memory);
+  } else {
+    m = pipeline.memory_f64(network.net(), GcnOrder::by_cost, o.memory);
+  }
+  const std::string pieces =
+      fmt::format("; {} pieces of rows, A {}", m.pieces, m.holds_a ? "held" : "streamed");
+  return report_needs(o, {"vertices", {}, {{given.vertices(), m.parts, pieces}}, {}, ""});
+}
+
 template <class T>
 int report_needs_of(const GcnOptions& o, const Gcn<T>& net) {
   const auto ranks = static_cast<int>(o.ranks);
@@ -420,12 +435,8 @@ int report_needs_of(const GcnOptions& o, const Gcn<T>& net) {
   }
   fmt::print(output_for_words(o), "partition: {}\n", show_partition(facts, net.a.nnz()));
   const bool by_rows = facts.by == to_string(VertexPartition::rows);
-  return report_needs(o, by_rows ? "vertices" : "vertices by part", needs, times, "");
+  return report_needs(o, {by_rows ? "vertices" : "vertices by part", needs, {}, times, ""});
 }
-
-struct Tally {
-  std::int64_t runs = 0, failed = 0;
-};
 
 /// What repeats the judgement of one drawn case.
 std::string command_of(const GcnOptions& o) {
@@ -435,13 +446,12 @@ std::string command_of(const GcnOptions& o) {
 }
 
 /// A line for each pipeline, and for one that differs all that is known about it.
-int judge_drawn(const GcnOptions& o, Tally& tally, nlohmann::json& reports) {
+void judge_drawn(const GcnOptions& o, DrawnTally& tally, nlohmann::json& reports) {
   std::FILE* const to = output_for_words(o);
   const int devices = devices_of(o);
   const std::vector<const GcnPipeline*> pipelines = choose(o, devices);
   const Loaded loaded = load(o);
   GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
-  const std::int64_t failed_before = tally.failed;
   for (const GcnPipeline* pipeline : pipelines) {
     ++tally.runs;
     try {
@@ -457,7 +467,6 @@ int judge_drawn(const GcnOptions& o, Tally& tally, nlohmann::json& reports) {
     } catch (const Error& e) { fmt::print(to, "  FAIL  {}: error: {}\n", pipeline->name, e.what()); }
     ++tally.failed;
   }
-  return tally.failed > failed_before ? kFailed : kOk;
 }
 
 }  // namespace
@@ -473,19 +482,16 @@ int infer_drawn_gcns(const GcnOptions& options) {
   require_outputs(o);
   std::FILE* const to = output_for_words(o);
   fmt::print(to, "seed: {}\n", o.seed);
-  Tally tally;
   nlohmann::json reports = nlohmann::json::array();
-  std::int64_t failed = 0;
-  for (std::int64_t number = 0; number < o.drawn; ++number) {
-    o.data.drawn_case = draw_gcn_case(o.seed, static_cast<std::uint64_t>(number), most_products).id();
-    fmt::print(to, "{}\n", command_of(o));
-    const int code = watched([&] { return judge_drawn(o, tally, reports); });
-    if (code != kOk) ++failed;
-  }
+  const int code = judge_drawn_networks(
+      to, o.drawn,
+      [&](std::int64_t number) {
+        o.data.drawn_case = draw_gcn_case(o.seed, static_cast<std::uint64_t>(number), most_products).id();
+        return command_of(o);
+      },
+      [&](std::int64_t, DrawnTally& tally) { judge_drawn(o, tally, reports); });
   if (!o.json.empty()) write_json(o.json, reports);
-  fmt::print(to, "drawn: {} networks, {} failed; {} runs, {} beyond a bound or ended by an error\n", o.drawn,
-             failed, tally.runs, tally.failed);
-  return failed > 0 ? kFailed : kOk;
+  return code;
 }
 
 std::vector<std::string> inputs_of(const GcnOptions& o) {
@@ -501,13 +507,17 @@ std::vector<std::string> inputs_of(const GcnOptions& o) {
 int infer_gcn(const GcnOptions& o, Ranks* ranks) {
   if (o.reorder != VertexOrder::given && (ranks != nullptr || !o.gpus.empty()))
     throw Error("--reorder is for one process and one device: parts of a graph are consecutive vertices");
-  require_memory_alone(o, ranks, {});
+  require_memory_alone(o, ranks, {{o.ranks > 1, "--ranks"}});
   if (o.memory > 0 && space_of(o) == Space::host)
     throw Error("--memory of infer gcn bounds the memory of a device: it needs --device gpu");
   if (ranks != nullptr) return infer_gcn_on_ranks(o, *ranks);
   const int devices = devices_of(o);
   const std::vector<const GcnPipeline*> pipelines = choose(o, devices);
   const Loaded loaded = load(o);
+  if (o.dry_run && o.memory > 0) {
+    const GcnPipeline& p = *pipelines.front();
+    return loaded.f64 ? report_memory_of(o, loaded.net.f64, p) : report_memory_of(o, loaded.net.f32, p);
+  }
   if (o.dry_run) return loaded.f64 ? report_needs_of(o, loaded.net.f64) : report_needs_of(o, loaded.net.f32);
   GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
   nlohmann::json all = nlohmann::json::array();

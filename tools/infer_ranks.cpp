@@ -10,12 +10,16 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <numeric>
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "reference/core/error.hpp"
+#include "reference/core/memory.hpp"
+#include "reference/models/chips.hpp"
 #include "reference/parallel/devices.hpp"
 #include "reference/parallel/world.hpp"
 #include "tools/terminal.hpp"
@@ -223,18 +227,22 @@ std::vector<int> doubling_to(int ranks) {
   return counts;
 }
 
-int report_needs(const InferOptions& o, const char* noun, const std::vector<RankNeeds>& needs,
-                 const std::vector<PredictedTime>& times, const std::string& basis) {
-  nlohmann::json json;
-  std::FILE* const to = output_for_words(o);
+std::int64_t GpuNeeds::bytes() const {
+  return std::accumulate(parts.begin(), parts.end(), std::int64_t{0},
+                         [](std::int64_t sum, const auto& part) { return sum + part.second; });
+}
+
+namespace {
+
+void report_ranks(const Needs& needs, std::FILE* to, nlohmann::json& json) {
   fmt::print(
       to, "dry run: {} ranks; memory is that of the data, without the program's own; traffic with headers\n",
-      needs.size());
-  for (std::size_t r = 0; r < needs.size(); ++r) {
-    const RankNeeds& n = needs[r];
+      needs.ranks.size());
+  for (std::size_t r = 0; r < needs.ranks.size(); ++r) {
+    const RankNeeds& n = needs.ranks[r];
     fmt::print(to,
                "rank {}: {}; memory {}; once sends {}, receives {}; each inference sends {}, receives {}\n",
-               r, show_rows(noun, n.first, n.rows), show_bytes(n.memory), show_bytes(n.once.sent),
+               r, show_rows(needs.noun, n.first, n.rows), show_bytes(n.memory), show_bytes(n.once.sent),
                show_bytes(n.once.received), show_bytes(n.each_run.sent), show_bytes(n.each_run.received));
     json["ranks"].push_back(
         {{"first", n.first},
@@ -243,9 +251,48 @@ int report_needs(const InferOptions& o, const char* noun, const std::vector<Rank
          {"once", {{"sent_bytes", n.once.sent}, {"received_bytes", n.once.received}}},
          {"each_run", {{"sent_bytes", n.each_run.sent}, {"received_bytes", n.each_run.received}}}});
   }
-  print_predicted(o.chip, times, basis, to);
-  for (const PredictedTime& time : times) json["predicted"].push_back(json_of(o.chip, time));
+}
+
+void report_gpus(const Needs& needs, const Chip& chip, std::FILE* to, nlohmann::json& json) {
+  const bool by_rank = needs.gpus.size() == needs.ranks.size();
+  for (std::size_t g = 0; g < needs.gpus.size(); ++g) {
+    const GpuNeeds& n = needs.gpus[g];
+    std::vector<std::string> parts;
+    nlohmann::json entry{{"rows", n.rows}, {"memory_bytes", n.bytes()}};
+    for (const auto& [name, bytes] : n.parts) {
+      parts.push_back(fmt::format("{} {}", name, show_bytes(bytes)));
+      entry[std::string(name) + "_bytes"] = bytes;
+    }
+    fmt::print(to, "{} {}: {} {}; memory {} of the {} of {}: {}{}\n", by_rank ? "GPU of rank" : "GPU", g,
+               n.rows, needs.noun, show_bytes(n.bytes()),
+               show_bytes(static_cast<std::int64_t>(chip.memory.value)), chip.name, fmt::join(parts, ", "),
+               n.batches);
+    json["gpus"].push_back(std::move(entry));
+  }
+}
+
+/// Errors: a GPU needs more than the chip has.
+void require_chip_holds(const std::vector<GpuNeeds>& gpus, const Chip& chip) {
+  const auto there = static_cast<std::int64_t>(chip.memory.value);
+  for (std::size_t g = 0; g < gpus.size(); ++g) {
+    if (gpus[g].bytes() <= there) continue;
+    throw Error(fmt::format("GPU {} needs {}, {} has {}: more GPUs, fewer inputs, or --memory", g,
+                            show_amount(gpus[g].bytes()), chip.name, show_amount(there)));
+  }
+}
+
+}  // namespace
+
+int report_needs(const InferOptions& o, const Needs& needs) {
+  nlohmann::json json;
+  std::FILE* const to = output_for_words(o);
+  const Chip& chip = find_chip(o.chip);
+  if (!needs.ranks.empty()) report_ranks(needs, to, json);
+  report_gpus(needs, chip, to, json);
+  if (!needs.times.empty()) print_predicted(o.chip, needs.times, needs.basis, to);
+  for (const PredictedTime& time : needs.times) json["predicted"].push_back(json_of(o.chip, time));
   if (!o.json.empty()) write_json(o.json, json);
+  require_chip_holds(needs.gpus, chip);
   return kOk;
 }
 

@@ -56,9 +56,22 @@ void share_processors(Ranks& ranks);
 
 /// Numbers of GPUs from 1 on, each twice the one before, and `ranks` at the end.
 [[nodiscard]] std::vector<int> doubling_to(int ranks);
-/// Prints what --dry-run found, and writes it as JSON where that is asked for. `noun`: what the rows are; `times`: for each number of
-/// doubling_to(ranks); `basis`: what they rest on, "" where it is the data alone.
-[[nodiscard]] int report_needs(const InferOptions& o, const char* noun, const std::vector<RankNeeds>& needs,
-                               const std::vector<PredictedTime>& times, const std::string& basis);
+/// One GPU's memory, in parts with their names: bytes.
+struct GpuNeeds {
+  std::int64_t rows = 0;  // its inputs
+  std::vector<std::pair<const char*, std::int64_t>> parts;
+  std::string batches;  // how layers and inputs come, where not all are held; else ""
+  [[nodiscard]] std::int64_t bytes() const;
+};
+/// What --dry-run found.
+struct Needs {
+  const char* noun;                  // what the rows are
+  std::vector<RankNeeds> ranks;      // none where only a GPU's memory is counted
+  std::vector<GpuNeeds> gpus;        // of --device gpu: one for each rank, or those of one rank
+  std::vector<PredictedTime> times;  // for each number of doubling_to()
+  std::string basis;                 // what they rest on, "" where it is the data alone
+};
+/// Prints it, and writes it as JSON where that is asked for. Errors: a GPU's memory is less than what it needs.
+[[nodiscard]] int report_needs(const InferOptions& o, const Needs& needs);
 
 }  // namespace plumb

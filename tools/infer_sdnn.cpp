@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <numeric>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +18,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/memory.hpp"
 #include "reference/core/text.hpp"
+#include "reference/models/chips.hpp"
 #include "reference/models/sparse_dnn.hpp"
 #include "reference/models/sparse_dnn_absorbing.hpp"
 #include "reference/models/sparse_dnn_devices.hpp"
@@ -32,6 +34,7 @@ namespace plumb {
 namespace {
 
 constexpr float kOfficialCap = 32;
+constexpr std::int64_t kMostGpus = 4096;  // of --dry-run
 constexpr std::int64_t kShareOfAllocator =
     64;  // of --memory: what is freed in pieces stays with the allocator
 
@@ -100,9 +103,20 @@ MemoryBound memory_bound(const SdnnOptions& o) {
                           show_amount(o.memory), show_amount(bound.program)));
 }
 
-/// Why this pipeline cannot run as asked; null: it can.
+/// A dry run counts what a device would hold, which need not be there.
+bool counts_device(const SdnnOptions& o) { return o.dry_run && space_of(o) == Space::device; }
+
+/// Why a pipeline does not run here at all, but for the network: there is no device. Else an empty string.
+std::string_view lacks(const SdnnPipeline& p) {
+  const char* const reason = p.unsupported({});
+  return reason != nullptr ? reason : "";
+}
+
+/// Why this pipeline cannot run as asked, or not be counted; null: it can.
 const char* why_not(const SdnnPipeline& p, const SdnnOptions& o, const SparseDnn& net) {
-  if (const char* const reason = p.unsupported(net); reason != nullptr) return reason;
+  const char* const reason = p.unsupported(net);
+  if (reason != nullptr && !(counts_device(o) && reason == lacks(p))) return reason;
+  if (counts_device(o) && !p.has_device_count()) return "--dry-run: its memory on a device is not counted";
   if (streams(o) && !p.has_streamed_plan()) return "--memory: it holds the weights of all layers";
   return drops_absorbed(o) && !p.has_absorbing_plan() ? "--absorbing on: it computes every active row"
                                                       : nullptr;
@@ -118,7 +132,7 @@ const SdnnPipeline& choose(const SdnnOptions& o, const SparseDnn& net) {
   for (const SdnnPipeline* p : sdnn_pipelines()) {
     if (p->space != space) continue;
     // What refuses even a network without neurons lacks a device, not a property of this network.
-    if (space == Space::device && names.empty()) no_device = p->unsupported({});
+    if (space == Space::device && names.empty()) no_device = counts_device(o) ? nullptr : p->unsupported({});
     names.emplace_back(p->name);
     const bool wanted = o.pipeline == "auto" ? p->structure == structure : is_named(*p, o.pipeline);
     if (!wanted || chosen != nullptr) continue;
@@ -261,6 +275,7 @@ Loaded load(const SdnnOptions& o, Progress& progress) {
   loaded.facts.inputs = inputs.rows(), loaded.facts.input_nonzeros = inputs.entries(0, inputs.rows());
   require_memory(fmt::format("the answer to {} inputs", inputs.rows()), sdnn_answer_bytes(inputs.rows()));
   const SparseDnn& net = loaded.net;
+  if (o.dry_run) return loaded;
   require_executor_can(o,
                        static_cast<double>(net.edges(0, net.layers())) * static_cast<double>(inputs.rows()));
   return loaded;
@@ -367,27 +382,99 @@ std::int64_t answer_bytes(const SdnnRun& sample, std::int64_t inputs) {
                                    static_cast<double>(inputs) / rows);
 }
 
-/// Memory and traffic follow from the data; the time rests on how many inputs stay active, which a run of some of them on the CPU shows.
-int dry_run(const SdnnOptions& o, const Loaded& loaded, Progress& progress) {
+/// The shape and the row pointers of some rows, without entries.
+Csr<float> shape_of_rows(const RowSource& y, const std::vector<std::int64_t>& rows) {
+  Csr<float> shape = empty_rows(static_cast<std::int64_t>(rows.size()), y.cols());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    shape.row_ptr[i + 1] = shape.row_ptr[i] + static_cast<std::int32_t>(y.entries(rows[i], rows[i] + 1));
+  return shape;
+}
+
+/// The inputs of each GPU, as a run gives them.
+RowShares inputs_of_gpus(const SdnnOptions& o, const Loaded& loaded, int gpus) {
+  if (gpus > 0) return deal_rows(loaded.images, gpus);
+  const HeldRows held(loaded.images);
+  const Cuts cuts = cut_evenly(rows_or(loaded.rows, held).rows(), static_cast<int>(o.ranks));
+  RowShares shares;
+  for (std::size_t r = 0; r + 1 < cuts.size(); ++r) {
+    shares.emplace_back(static_cast<std::size_t>(cuts[r + 1] - cuts[r]));
+    std::iota(shares.back().begin(), shares.back().end(), cuts[r]);
+  }
+  return shares;
+}
+
+/// The memory of each GPU: of one for each rank, or of `gpus` of one rank, to which inputs are dealt as by --gpus.
+std::vector<GpuNeeds> gpus_needed(const SdnnOptions& o, const Loaded& loaded, int gpus) {
+  if (space_of(o) == Space::host) return {};
+  const Chip& chip = find_chip(o.chip);
+  const SdnnDeviceCount count = loaded.pipeline->device_count(
+      loaded.net, {{static_cast<std::int64_t>(chip.shared.value), chip.sm}, o.memory, drops_absorbed(o)});
+  const HeldRows held(loaded.images);
+  std::vector<GpuNeeds> needs;
+  for (const std::vector<std::int64_t>& inputs : inputs_of_gpus(o, loaded, gpus)) {
+    const SdnnDeviceMemory m = count(shape_of_rows(rows_or(loaded.rows, held), inputs));
+    std::string batches;
+    if (streams(o))
+      batches = fmt::format("; {} of {} layers at a time, batches of up to {} inputs: {}", m.window,
+                            loaded.net.layers(), m.batch, m.batches);
+    needs.push_back({static_cast<std::int64_t>(inputs.size()),
+                     {{"weights", m.weights},
+                      {"plan", m.plan},
+                      {"inputs", m.inputs},
+                      {"panels", m.panels},
+                      {"workspace", m.workspace},
+                      {"answer", m.answer}},
+                     batches});
+  }
+  return needs;
+}
+
+/// --gpus of a dry run: how many; 0 without it. Errors: "all", as none need be there; several ranks, each of which has one GPU.
+int gpus_of_dry_run(const SdnnOptions& o) {
+  if (o.gpus.empty()) return 0;
+  if (space_of(o) == Space::host || o.gpus == "all" || o.ranks > 1)
+    throw Error("--gpus of --dry-run is a number of GPUs, of --device gpu and one rank");
+  const std::int64_t gpus = parse_size(o.gpus, "--gpus");
+  if (gpus < 1 || gpus > kMostGpus) throw Error(fmt::format("--gpus must be 1 to {}", kMostGpus));
+  return static_cast<int>(gpus);
+}
+
+/// The time rests on how many inputs stay active, which a run of some of them on the CPU shows.
+struct Sample {
+  SdnnRun run;
+  std::int64_t inputs = 0;
+};
+Sample run_some(const SdnnOptions& o, const Loaded& loaded) {
   constexpr std::int64_t kSample = 5000;
-  const auto ranks = static_cast<int>(o.ranks);
   const SparseDnn& net = loaded.net;
-  const std::int64_t inputs = loaded.images.rows;
-  progress.say("some of the inputs ...");
-  const auto shares = static_cast<int>((inputs + kSample - 1) / kSample);
+  const auto shares = static_cast<int>((loaded.images.rows + kSample - 1) / kSample);
   const Csr<float> some = take_rows(loaded.images, deal_rows(loaded.images, std::max(shares, 1))[0]);
   const std::unique_ptr<SdnnPlan> plan =
       drops_absorbed(o) ? kSdnnCacheBlocked.plan_absorbing(net, find_absorbing_states(net))
                         : kSdnnCacheBlocked.plan(net);
-  const SdnnRun sample = plan->run(some, 0, net.layers());
-  const SdnnWork work = work_of(net, sample, inputs);
-  const SdnnRunBytes bytes{loaded.making_bytes, plan_bytes(o, loaded), answer_bytes(sample, inputs)};
+  return {plan->run(some, 0, net.layers()), some.rows};
+}
+
+/// `gpus`: as gpus_of_dry_run() says. Memory and traffic follow from the data. Within a bound the memory of a GPU is all that is known.
+int dry_run(const SdnnOptions& o, int gpus, const Loaded& loaded, Progress& progress) {
+  const SparseDnn& net = loaded.net;
+  progress.say("memory of GPUs ...");
+  Needs needs{"inputs", {}, gpus_needed(o, loaded, gpus), {}, ""};
+  if (!streams(o)) {
+    progress.say("some of the inputs ...");
+    const auto ranks = static_cast<int>(o.ranks);
+    const Sample sample = run_some(o, loaded);
+    const SdnnWork work = work_of(net, sample.run, loaded.images.rows);
+    needs.ranks = needs_over_ranks(
+        net, loaded.images, ranks,
+        {loaded.making_bytes, plan_bytes(o, loaded), answer_bytes(sample.run, loaded.images.rows)});
+    needs.basis = fmt::format("class general, {:.1f} % of the edges active in {} of the inputs",
+                              work.most > 0 ? 100 * work.mean / work.most : 0, sample.inputs);
+    for (const int count : doubling_to(std::max(ranks, gpus)))
+      needs.times.push_back(predict(find_chip(o.chip), work, count));
+  }
   progress.clear();
-  const std::string basis = fmt::format("class general, {:.1f} % of the edges active in {} of the inputs",
-                                        work.most > 0 ? 100 * work.mean / work.most : 0, some.rows);
-  std::vector<PredictedTime> times;
-  for (const int gpus : doubling_to(ranks)) times.push_back(predict(find_chip(o.chip), work, gpus));
-  return report_needs(o, "inputs", needs_over_ranks(net, loaded.images, ranks, bytes), times, basis);
+  return report_needs(o, needs);
 }
 
 void require_sdnn_outputs(const SdnnOptions& o) {
@@ -409,13 +496,16 @@ std::vector<std::string> inputs_of(const SdnnOptions& o) {
 
 int infer_sdnn(const SdnnOptions& options, Ranks* ranks) {
   SdnnOptions o = options;
-  require_memory_alone(o, ranks, {{drops_absorbed(o), "--absorbing on"}});
+  require_memory_alone(o, ranks,
+                       {{drops_absorbed(o), "--absorbing on"},
+                        {o.dry_run && space_of(o) == Space::host, "--dry-run on the CPU"},
+                        {o.ranks > 1, "--ranks"}});
   if (bounds_process(o)) o.program_memory = begin_bounded_memory();
   const bool reports = ranks == nullptr || ranks->is_root();
   ModelReport report;
   Progress progress(!reports);
   Loaded loaded;
-  const int devices = devices_of(o);
+  const int devices = o.dry_run ? gpus_of_dry_run(o) : devices_of(o);
   std::string device;
   if (ranks != nullptr && space_of(o) == Space::device) device = take_device(*ranks, o);
   if (reports) {
@@ -424,7 +514,7 @@ int infer_sdnn(const SdnnOptions& options, Ranks* ranks) {
     require_read_within_memory(o);
     report.times.load = loaded.seconds;
   }
-  if (o.dry_run) { return dry_run(o, loaded, progress); }
+  if (o.dry_run) { return dry_run(o, devices, loaded, progress); }
   if (ranks == nullptr) {
     execute_alone(o, devices, loaded, report, progress);
   } else {

@@ -118,10 +118,10 @@ class HeaderParser {
     }
     const std::int64_t size = std::stoll(std::string(type));
     const bool integer = (kind == 'i' || kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8);
-    const bool known = integer || (kind == 'b' && size == 1) || (kind == 'f' && (size == 4 || size == 8)) ||
-                       kind == 'S' || kind == 'U';
+    const bool known = integer || (kind == 'b' && size == 1) ||
+                       (kind == 'f' && (size == 2 || size == 4 || size == 8)) || kind == 'S' || kind == 'U';
     if (kind == 'c') fail("complex arrays are not read", whole);
-    if (!known || size == 0) fail("element type is not read (b1, i1..i8, u1..u8, f4, f8 are)", whole);
+    if (!known || size == 0) fail("element type is not read (b1, i1..i8, u1..u8, f2, f4, f8 are)", whole);
     out.kind = kind;
     out.item = kind == 'U' ? size * 4 : size;
   }
@@ -144,9 +144,26 @@ void take_exactly(ByteSource& source, char* to, std::size_t bytes, std::string_v
   if (source.read(to, bytes) != bytes) throw input_error(source.name(), 0, what);
 }
 
+/// IEEE half precision, as stored.
+struct Half {
+  std::uint16_t bits;
+  [[nodiscard]] float value() const {
+    constexpr int kDigits = 10, kBias = 15, kTop = 31;
+    const int exponent = bits >> kDigits & kTop, fraction = bits & ((1 << kDigits) - 1);
+    const auto sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
+    if (exponent == kTop)
+      return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
+                           : sign * std::numeric_limits<float>::infinity();
+    if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), 1 - kBias - kDigits);
+    return sign * std::ldexp(static_cast<float>(fraction + (1 << kDigits)), exponent - kBias - kDigits);
+  }
+};
+
 template <class Stored, class T>
 T converted(const NpyArray& array, Stored value) {
-  if constexpr (std::is_same_v<Stored, T>) {
+  if constexpr (std::is_same_v<Stored, Half>) {
+    return value.value();
+  } else if constexpr (std::is_same_v<Stored, T>) {
     return value;
   } else if constexpr (std::is_floating_point_v<Stored>) {
     const T narrowed = static_cast<T>(value);
@@ -290,6 +307,7 @@ std::vector<T> npy_values(const NpyArray& a) {
   if (type == "i8") return values_as<std::int64_t, T>(a);
   if (type == "u8") return values_as<std::uint64_t, T>(a);
   if constexpr (std::is_floating_point_v<T>) {
+    if (type == "f2") return values_as<Half, T>(a);
     if (type == "f4") return values_as<float, T>(a);
     if (type == "f8") return values_as<double, T>(a);
   }

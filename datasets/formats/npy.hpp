@@ -27,8 +27,8 @@ struct NpyArray {
   [[nodiscard]] std::string shape_text() const;
 };
 
-/// Versions 1 to 3, little-endian b1, i1..i8, u1..u8, f4, f8 (and S, U, which only values of text use), C or
-/// Fortran order. Errors: not .npy; a header that is not such a dictionary; big-endian, objects, structures, f2,
+/// Versions 1 to 3, little-endian b1, i1..i8, u1..u8, f2, f4, f8 (and S, U, which only values of text use), C or
+/// Fortran order. Errors: not .npy; a header that is not such a dictionary; big-endian, objects, structures,
 /// f16, complex, dates; cut short; bytes after the data; a shape whose size overflows.
 [[nodiscard]] NpyArray read_npy(const std::string& path);
 [[nodiscard]] NpyArray read_npy(ByteSource& source);
@@ -57,8 +57,8 @@ void write_npy(const std::string& path, const Dense<T>& matrix) {
 [[nodiscard]] std::map<std::string, NpyArray> read_npz(const std::string& path);
 [[nodiscard]] std::map<std::string, NpyArray> read_npz(ByteSource& source);
 
-/// A matrix written by scipy.sparse.save_npz: csr, csc or coo. Columns of a row ascend, repeats stay.
-/// Errors: bsr, dia and the rest; an array missing; sizes that do not fit; an index out of range; complex
+/// A matrix written by scipy.sparse.save_npz: csr, csc, coo, bsr or dia. Columns of a row ascend, repeats stay; zeros are entries,
+/// but for dia, whose places are all stored. Errors: another format; an array missing; sizes that do not fit; an index out of range; complex
 /// values.
 template <class T>
 [[nodiscard]] Csr<T> read_scipy_npz(const std::string& path);

@@ -201,14 +201,129 @@ std::string scipy_format(const std::map<std::string, NpyArray>& arrays) {
   return format;
 }
 
+namespace {
+
+using Arrays = std::map<std::string, NpyArray>;
+
+/// What the formats have in common.
 template <class T>
-Csr<T> scipy_matrix(const std::string& file, const std::map<std::string, NpyArray>& arrays) {
+struct ScipyArrays {
+  const std::string& file;
+  const Arrays& arrays;
+  std::string format;
+  std::int64_t rows, cols;
+
+  /// Errors: the array has not so many dimensions.
+  [[nodiscard]] const NpyArray& data(std::size_t dimensions) const {
+    const NpyArray& data = array_of(file, arrays, "data");
+    if (data.shape.size() != dimensions)
+      throw input_error(data.name, 0,
+                        dimensions == 1 ? "expected a vector, the shape is"
+                                        : "expected " + std::to_string(dimensions) + " extents, the shape is",
+                        data.shape_text());
+    return data;
+  }
+  [[nodiscard]] std::vector<std::int32_t> indices(const char* name, std::int64_t limit) const {
+    const std::vector<std::int64_t> wide = indices_of(file, arrays, name, limit);
+    return {wide.begin(), wide.end()};
+  }
+  /// Which of `major` rows (columns, rows of blocks) each of `count` places of indptr is of.
+  [[nodiscard]] std::vector<std::int32_t> expanded(std::int64_t major, std::int64_t count) const {
+    const std::vector<std::int64_t> ptr = indices_of(file, arrays, "indptr", count + 1);
+    if (static_cast<std::int64_t>(ptr.size()) != major + 1 || ptr.front() != 0 || ptr.back() != count ||
+        !std::is_sorted(ptr.begin(), ptr.end())) {
+      throw input_error(
+          file, 0,
+          "indptr does not rise from 0 to the number of values over the rows (csc: columns; bsr: "
+          "rows of blocks)");
+    }
+    std::vector<std::int32_t> all;
+    all.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < major; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      all.insert(all.end(), static_cast<std::size_t>(ptr[k + 1] - ptr[k]), static_cast<std::int32_t>(i));
+    }
+    return all;
+  }
+};
+
+template <class T>
+Triplets<T> entries_of_lists(const ScipyArrays<T>& m) {
+  Triplets<T> all;
+  all.val = npy_values<T>(m.data(1));
+  const auto nnz = static_cast<std::int64_t>(all.val.size());
+  if (m.format == "coo") {
+    all.row = m.indices("row", m.rows);
+    all.col = m.indices("col", m.cols);
+    return all;
+  }
+  const bool by_rows = m.format == "csr";
+  all.row = m.expanded(by_rows ? m.rows : m.cols, nnz);
+  all.col = m.indices("indices", by_rows ? m.cols : m.rows);
+  if (!by_rows) std::swap(all.row, all.col);
+  return all;
+}
+
+/// data (blocks, R, C): dense blocks of R rows and C columns.
+template <class T>
+Triplets<T> entries_of_blocks(const ScipyArrays<T>& m) {
+  const NpyArray& data = m.data(3);
+  const std::int64_t count = data.shape[0], r = data.shape[1], c = data.shape[2];
+  if (r < 1 || c < 1 || m.rows % r != 0 || m.cols % c != 0)
+    throw input_error(data.name, 0, "blocks do not divide the matrix, the shape is", data.shape_text());
+  const std::vector<std::int32_t> block_row = m.expanded(m.rows / r, count),
+                                  block_col = m.indices("indices", m.cols / c);
+  if (static_cast<std::int64_t>(block_col.size()) != count)
+    throw input_error(m.file, 0, "indices and blocks differ in number",
+                      std::to_string(block_col.size()) + ", " + std::to_string(count));
+  Triplets<T> all;
+  all.val = npy_values<T>(data);
+  for (std::size_t b = 0; b < block_col.size(); ++b) {
+    for (std::int64_t i = 0; i < r * c; ++i) {
+      all.row.push_back(static_cast<std::int32_t>(block_row[b] * r + i / c));
+      all.col.push_back(static_cast<std::int32_t>(block_col[b] * c + i % c));
+    }
+  }
+  return all;
+}
+
+/// data (diagonals, length): column j of a diagonal is at row j - offset. What lies outside the matrix is not read.
+template <class T>
+Triplets<T> entries_of_diagonals(const ScipyArrays<T>& m) {
+  const NpyArray& data = m.data(2);
+  const std::vector<std::int64_t> offsets = npy_values<std::int64_t>(array_of(m.file, m.arrays, "offsets"));
+  if (static_cast<std::int64_t>(offsets.size()) != data.shape[0])
+    throw input_error(m.file, 0, "offsets and diagonals differ in number",
+                      std::to_string(offsets.size()) + ", " + std::to_string(data.shape[0]));
+  const std::vector<T> values = npy_values<T>(data);
+  const std::int64_t length = data.shape[1];
+  Triplets<T> all;
+  for (std::size_t d = 0; d < offsets.size(); ++d) {
+    if (offsets[d] <= -m.rows || offsets[d] >= m.cols) continue;
+    const std::int64_t begin = std::max<std::int64_t>(0, offsets[d]),
+                       end = std::min({m.cols, length, m.rows + offsets[d]});
+    for (std::int64_t j = begin; j < end; ++j) {
+      const T value = values[d * static_cast<std::size_t>(length) + static_cast<std::size_t>(j)];
+      if (value == 0) continue;
+      all.row.push_back(static_cast<std::int32_t>(j - offsets[d]));
+      all.col.push_back(static_cast<std::int32_t>(j));
+      all.val.push_back(value);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+template <class T>
+Csr<T> scipy_matrix(const std::string& file, const Arrays& arrays) {
   const std::string format = scipy_format(arrays);
   if (format.empty())
     throw input_error(file, 0, "not a scipy.sparse matrix: the .npz has no array 'format' of text");
-  if (format != "csr" && format != "csc" && format != "coo") {
+  if (format != "csr" && format != "csc" && format != "coo" && format != "bsr" && format != "dia") {
     throw input_error(
-        file, 0, "scipy.sparse format is not read (csr, csc, coo are): convert it with .tocsr()", format);
+        file, 0, "scipy.sparse format is not read (csr, csc, coo, bsr, dia are): convert it with .tocsr()",
+        format);
   }
   const std::vector<std::int64_t> shape = npy_values<std::int64_t>(array_of(file, arrays, "shape"));
   if (shape.size() != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > kLargestIndex ||
@@ -216,42 +331,14 @@ Csr<T> scipy_matrix(const std::string& file, const std::map<std::string, NpyArra
     throw input_error(file, 0, "shape is not a pair of numbers in 0..2147483647",
                       array_of(file, arrays, "shape").shape_text());
   }
-  const NpyArray& data = array_of(file, arrays, "data");
-  if (data.shape.size() != 1)
-    throw input_error(data.name, 0, "expected a vector, the shape is", data.shape_text());
-  const auto to_index = [](const std::vector<std::int64_t>& from) {
-    return std::vector<std::int32_t>(from.begin(), from.end());
-  };
-  Triplets<T> all;
-  all.val = npy_values<T>(data);
-  const auto nnz = static_cast<std::int64_t>(all.val.size());
-  if (format == "coo") {
-    all.row = to_index(indices_of(file, arrays, "row", shape[0]));
-    all.col = to_index(indices_of(file, arrays, "col", shape[1]));
-  } else {
-    const std::int64_t major = format == "csr" ? shape[0] : shape[1],
-                       minor = format == "csr" ? shape[1] : shape[0];
-    const std::vector<std::int64_t> ptr = indices_of(file, arrays, "indptr", nnz + 1);
-    if (static_cast<std::int64_t>(ptr.size()) != major + 1 || ptr.front() != 0 || ptr.back() != nnz ||
-        !std::is_sorted(ptr.begin(), ptr.end())) {
-      throw input_error(file, 0,
-                        "indptr does not rise from 0 to the number of values over the rows (csc: columns)");
-    }
-    std::vector<std::int32_t> expanded;
-    expanded.reserve(all.val.size());
-    for (std::int64_t i = 0; i < major; ++i) {
-      const auto k = static_cast<std::size_t>(i);
-      expanded.insert(expanded.end(), static_cast<std::size_t>(ptr[k + 1] - ptr[k]),
-                      static_cast<std::int32_t>(i));
-    }
-    all.row = std::move(expanded);
-    all.col = to_index(indices_of(file, arrays, "indices", minor));
-    if (format == "csc") std::swap(all.row, all.col);
-  }
+  const ScipyArrays<T> m{file, arrays, format, shape[0], shape[1]};
+  Triplets<T> all = format == "bsr"   ? entries_of_blocks(m)
+                    : format == "dia" ? entries_of_diagonals(m)
+                                      : entries_of_lists(m);
   if (all.row.size() != all.val.size() || all.col.size() != all.val.size()) {
-    throw input_error(
-        file, 0, "indices and values differ in number",
-        std::to_string(all.row.size()) + ", " + std::to_string(all.col.size()) + ", " + std::to_string(nnz));
+    throw input_error(file, 0, "indices and values differ in number",
+                      std::to_string(all.row.size()) + ", " + std::to_string(all.col.size()) + ", " +
+                          std::to_string(all.val.size()));
   }
   if (all.val.empty()) all = {};
   return csr_of<T>(file, shape[0], shape[1], {&all});

@@ -2,7 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
 
 #include "datasets/tests/scratch.hpp"
 
@@ -115,6 +120,23 @@ TEST_CASE("every number type is read, also in scalars and empty arrays") {
   CHECK(npy_values<std::int32_t>(read(npy(header("<u2", "(0, 5)"), ""))).empty());
 }
 
+TEST_CASE("half precision is read exactly: numbers, subnormals, zeros of both signs, infinities and NaN") {
+  const auto halves = [](const std::vector<std::uint16_t>& bits) {
+    return npy_values<float>(read(npy(header("<f2", "(" + std::to_string(bits.size()) + ",)"), raw(bits))));
+  };
+  CHECK(halves({0x3c00, 0xc000, 0x3555, 0x7bff, 0x0400, 0x0001, 0x83ff}) ==
+        std::vector<float>{1, -2, 0.333251953125F, 65504, 0x1p-14F, 0x1p-24F, -0x1.ff8p-15F});
+  const std::vector<float> special = halves({0x8000, 0x7c00, 0xfc00, 0x7e00, 0xfd00});
+  CHECK((special[0] == 0 && std::signbit(special[0])));
+  CHECK(special[1] == std::numeric_limits<float>::infinity());
+  CHECK(special[2] == -std::numeric_limits<float>::infinity());
+  CHECK((std::isnan(special[3]) && std::isnan(special[4])));
+  const NpyArray one = read(npy(header("<f2", "(1,)"), raw<std::uint16_t>({0x3c00})));
+  CHECK(npy_values<double>(one) == Reals{1});
+  CHECK(error_of([&] { return npy_values<std::int32_t>(one); }).find("expected integers") !=
+        std::string::npos);
+}
+
 TEST_CASE("conversions are exact or refused, but for fp64 to fp32, which rounds") {
   const NpyArray wide = read(npy(header("<i8", "(1,)"), raw<std::int64_t>({std::int64_t{1} << 31})));
   CHECK(error_of([&] { return npy_values<std::int32_t>(wide); }) ==
@@ -136,7 +158,7 @@ TEST_CASE("an array that holds no plain numbers is refused with the reason") {
   CHECK(error(npy(header("|O", "(1,)"), "")) == "a.npy: arrays of Python objects are not read: |O");
   CHECK(error(npy(header(">f8", "(1,)"), "")) == "a.npy: big-endian arrays are not read: >f8");
   CHECK(error(npy(header("<c16", "(1,)"), "")) == "a.npy: complex arrays are not read: <c16");
-  CHECK(error(npy(header("<f2", "(1,)"), "")).find("element type is not read") != std::string::npos);
+  CHECK(error(npy(header("<f16", "(1,)"), "")).find("element type is not read") != std::string::npos);
   CHECK(
       error(npy("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,)}", "")).find("structured") !=
       std::string::npos);
@@ -215,9 +237,55 @@ TEST_CASE("csc and coo are turned into rows") {
   CHECK(read_scipy_npz<float>(*memory_source("a.npz", coo)).col == Ints{2, 0});
 }
 
-TEST_CASE("an .npz that is no sound sparse matrix is refused with its reason") {
-  CHECK(npz_error(scipy_csr("bsr", {1, 0, 2}, false)).find("format is not read (csr, csc, coo are)") !=
+TEST_CASE("scipy's blocks are read with their zeros, and its diagonals without, as scipy makes csr of them") {
+  const auto shape = [](std::int64_t rows, std::int64_t cols) {
+    return npy(header("<i8", "(2,)"), raw<std::int64_t>({rows, cols}));
+  };
+  const auto blocks = [&](std::int64_t rows, const std::vector<std::int32_t>& indices,
+                          const std::vector<std::int32_t>& indptr, const std::string& extents) {
+    return zip(
+        {{"format.npy", npy(header("|S3", "()"), "bsr")},
+         {"shape.npy", shape(rows, 6)},
+         {"data.npy", npy(header("<f8", extents), raw<double>({1, 2, 0, 4, 5, 6, 7, 8, 9, 10, 11, 12}))},
+         {"indices.npy", npy(header("<i4", "(" + std::to_string(indices.size()) + ",)"), raw(indices))},
+         {"indptr.npy", npy(header("<i4", "(" + std::to_string(indptr.size()) + ",)"), raw(indptr))}});
+  };
+  // two blocks of 2 x 3: at rows 0 and 1, columns 3 to 5; at rows 2 and 3, columns 0 to 2
+  const Csr<double> a =
+      read_scipy_npz<double>(*memory_source("a.npz", blocks(4, {1, 0}, {0, 1, 2}, "(2, 2, 3)")));
+  CHECK(a.row_ptr == Ints{0, 3, 6, 9, 12});
+  CHECK(a.col == Ints{3, 4, 5, 3, 4, 5, 0, 1, 2, 0, 1, 2});
+  CHECK(a.val == Reals{1, 2, 0, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  CHECK(npz_error(blocks(5, {1, 0}, {0, 1, 2}, "(2, 2, 3)")).find("blocks do not divide the matrix") !=
         std::string::npos);
+  CHECK(npz_error(blocks(4, {1, 2}, {0, 1, 2}, "(2, 2, 3)")).find("index is outside 0..1: 2") !=
+        std::string::npos);
+  CHECK(npz_error(blocks(4, {1}, {0, 1, 2}, "(2, 2, 3)")).find("differ in number: 1, 2") !=
+        std::string::npos);
+  CHECK(npz_error(blocks(4, {1, 0}, {0, 1, 2}, "(12,)")).find("expected 3 extents") != std::string::npos);
+
+  const auto diagonals = [&](const std::vector<std::int32_t>& offsets) {
+    return zip(
+        {{"format.npy", npy(header("|S3", "()"), "dia")},
+         {"shape.npy", shape(2, 4)},
+         {"data.npy", npy(header("<f4", "(3, 4)"), raw<float>({1, 2, 3, 4, 5, 0, 7, 8, 9, 10, 11, 12}))},
+         {"offsets.npy", npy(header("<i4", "(" + std::to_string(offsets.size()) + ",)"), raw(offsets))}});
+  };
+  const Csr<double> d = read_scipy_npz<double>(*memory_source("d.npz", diagonals({0, 1, -1})));
+  CHECK(d.row_ptr == Ints{0, 1, 4});  // (0, 1) is 0
+  CHECK(d.col == Ints{0, 0, 1, 2});
+  CHECK(d.val == Reals{1, 9, 2, 7});
+  const Csr<double> far = read_scipy_npz<double>(*memory_source("d.npz", diagonals({3, -2, 4})));
+  CHECK(far.row_ptr == Ints{0, 1, 1});
+  CHECK(far.col == Ints{3});
+  CHECK(far.val == Reals{4});
+  CHECK(npz_error(diagonals({0, 1})).find("offsets and diagonals differ in number: 2, 3") !=
+        std::string::npos);
+}
+
+TEST_CASE("an .npz that is no sound sparse matrix is refused with its reason") {
+  CHECK(npz_error(scipy_csr("lil", {1, 0, 2}, false))
+            .find("format is not read (csr, csc, coo, bsr, dia are)") != std::string::npos);
   CHECK(npz_error(scipy_csr("csr", {1, 0, 3}, false)) == "a.npz:indices.npy: index is outside 0..2: 3");
   CHECK(npz_error(zip({})).find("not a scipy.sparse matrix") != std::string::npos);
   CHECK(npz_error("PK\x03\x04").find("not a zip: too short") != std::string::npos);

@@ -4,15 +4,22 @@
 
 namespace plumb {
 
-PiecePlaces PiecePlaces::for_all(const std::vector<Piece>& pieces) {
+std::vector<PieceShape> shapes_of(const std::vector<Piece>& pieces) {
+  std::vector<PieceShape> shapes;
+  shapes.reserve(pieces.size());
+  for (const Piece& p : pieces) shapes.push_back(p.shape);
+  return shapes;
+}
+
+PiecePlaces PiecePlaces::for_all(const std::vector<PieceShape>& pieces) {
   PiecePlaces places;
-  for (const Piece& p : pieces) places.begins.push_back(places.bytes), places.bytes += p.shape.bytes;
+  for (const PieceShape& p : pieces) places.begins.push_back(places.bytes), places.bytes += p.bytes;
   return places;
 }
 
-PiecePlaces PiecePlaces::for_some(const std::vector<Piece>& pieces, Index count) {
+PiecePlaces PiecePlaces::for_some(const std::vector<PieceShape>& pieces, Index count) {
   Index most = kPieceAlign;
-  for (const Piece& p : pieces) most = std::max(most, p.shape.bytes);
+  for (const PieceShape& p : pieces) most = std::max(most, p.bytes);
   PiecePlaces places;
   places.move = true;
   for (Index i = 0; i < count; ++i) places.begins.push_back(i * most);
@@ -22,8 +29,7 @@ PiecePlaces PiecePlaces::for_some(const std::vector<Piece>& pieces, Index count)
 
 PieceWindow::PieceWindow(std::vector<Piece> pieces, PiecePlaces places,
                          std::shared_ptr<DeviceArray<char>> memory, void* stream)
-    : places_(std::move(places)), memory_(std::move(memory)) {
-  for (const Piece& p : pieces) shapes_.push_back(p.shape);
+    : shapes_(shapes_of(pieces)), places_(std::move(places)), memory_(std::move(memory)) {
   if (moves()) {
     pieces_ = std::move(pieces);
     arrived_.resize(places_.begins.size());

@@ -60,15 +60,17 @@ Piece pack_piece(Index items, bool pinned, const Arrays&... arrays) {
   return packed;
 }
 
+[[nodiscard]] std::vector<PieceShape> shapes_of(const std::vector<Piece>& pieces);
+
 /// Where pieces lie on the device.
 struct PiecePlaces {
   std::vector<Index> begins;  // of each place, in bytes
   Index bytes = 0;            // of all
   bool move = false;          // pieces come and go; else each has its place
   /// A place for each piece.
-  [[nodiscard]] static PiecePlaces for_all(const std::vector<Piece>& pieces);
+  [[nodiscard]] static PiecePlaces for_all(const std::vector<PieceShape>& pieces);
   /// `count` places, each for any of them.
-  [[nodiscard]] static PiecePlaces for_some(const std::vector<Piece>& pieces, Index count);
+  [[nodiscard]] static PiecePlaces for_some(const std::vector<PieceShape>& pieces, Index count);
 };
 
 class PieceWindow {

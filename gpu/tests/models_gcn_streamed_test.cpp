@@ -44,13 +44,29 @@ GcnRun<T> run_within(const Gcn<T>& net, GcnOrder order, std::int64_t memory) {
   }
 }
 
+/// What that counts before: bytes.
+template <class T>
+std::int64_t counted_memory(const Gcn<T>& net, GcnOrder order, std::int64_t memory) {
+  plumb::GcnDeviceMemory m;
+  if constexpr (sizeof(T) == 4) {
+    m = streaming_pipeline().memory_f32(net, order, memory);
+  } else {
+    m = streaming_pipeline().memory_f64(net, order, memory);
+  }
+  std::int64_t sum = 0;
+  for (const auto& [name, bytes] : m.parts) sum += bytes;
+  return sum;
+}
+
 /// The same on a new thread, whose memory on the device is only that of the run.
 template <class T>
 GcnRun<T> run_apart(const Gcn<T>& net, GcnOrder order, std::int64_t memory) {
   return std::async(std::launch::async,
                     [&] {
                       GcnRun<T> run = run_within(net, order, memory);
-                      CHECK(device_peak_bytes() <= memory);
+                      const std::int64_t counted = counted_memory(net, order, memory);
+                      CHECK(counted <= memory);
+                      CHECK(device_peak_bytes() <= counted);
                       CHECK(device_peak_bytes() > 0);
                       return run;
                     })

@@ -69,7 +69,7 @@ TEST_CASE(
   std::int64_t left_out = 0, absorbed = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
-    plumb::test::RandomNetwork drawn = plumb::test::random_network(seed, 90, 40);
+    plumb::DrawnNetwork drawn = plumb::draw_network(seed, 90, 40);
     plumb::test::CopiedNeurons copies(seed);
     copies.plant(drawn.net);
     for (const auto& [change, count] : copies.planted) planted[change] += count;

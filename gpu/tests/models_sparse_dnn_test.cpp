@@ -16,9 +16,9 @@
 #include "reference/core/random.hpp"
 #include "reference/models/sparse_dnn.hpp"
 #include "reference/models/sparse_dnn_absorbing.hpp"
+#include "reference/models/sparse_dnn_drawn.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
 #include "reference/tests/absorbing_networks.hpp"
-#include "reference/tests/random_networks.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace {
@@ -137,7 +137,7 @@ TEST_CASE("random networks of any shape, with a bias for each neuron: every pipe
   std::set<std::string> met;
   for (std::uint64_t seed = 1; seed <= kNetworks; ++seed) {
     CAPTURE(seed);
-    const plumb::test::RandomNetwork drawn = plumb::test::random_network(seed, 40, 36);
+    const plumb::DrawnNetwork drawn = plumb::draw_network(seed, 40, 36);
     met.insert(drawn.classes.begin(), drawn.classes.end());
     for (const auto* pipeline : device_pipelines())
       on_executor(seed, [&] { judge_any(*pipeline, drawn.net, drawn.y); });

@@ -12,7 +12,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kMicro = 1e-6, kGiga = 1e9, kTera = 1e12, kMebi = 1 << 20;
+constexpr double kMicro = 1e-6, kGiga = 1e9, kTera = 1e12, kKibi = 1 << 10, kMebi = 1 << 20, kGibi = 1 << 30;
 
 constexpr const char* kSeconds = "s";
 constexpr const char* kBytes = "B";
@@ -24,6 +24,7 @@ constexpr const char* kRoofs = "gpu.md, roofs";
 constexpr const char* kDatasheet = "datasheet";
 constexpr const char* kAsH200 = "as the H200";
 constexpr const char* kAsH100 = "as the H100";
+constexpr const char* kOffered = "what CUDA offers of it, rounded down";
 constexpr const char* kGemm = "gpu.md, gemm";
 constexpr const char* kOneGpu = "fitted: gpu.md, Several GPUs, GCN on 1 GPU";
 constexpr const char* kTwoGpus = "fitted: gpu.md, Several GPUs, GCN on 2 GPUs";
@@ -33,8 +34,11 @@ constexpr const char* kTwoGpus = "fitted: gpu.md, Several GPUs, GCN on 2 GPUs";
 const std::vector<Chip>& chips() {
   static const std::vector<Chip> all = {
       {"H200",
+       90,
        {2.7 * kMicro, kSeconds, kRoofs},
        {4241 * kGiga, kByteRate, kRoofs},
+       {139 * kGibi, kBytes, kOffered},
+       {227 * kKibi, kBytes, kDatasheet},
        {60 * kMebi, kBytes, kDatasheet},
        {8.5 * kTera, kByteRate, "gpu.md, GCN"},
        {1.98 * kTera, kByteRate, "the H100's, by the copy rates"},
@@ -44,8 +48,11 @@ const std::vector<Chip>& chips() {
        {524 * kGiga, kByteRate, kAsH100},
        {48 * kMicro, kSeconds, kAsH100}},
       {"H100",
+       90,
        {2.7 * kMicro, kSeconds, kAsH200},
        {2960 * kGiga, kByteRate, "datasheet, by the H200's share of its own"},
+       {78 * kGibi, kBytes, kOffered},
+       {227 * kKibi, kBytes, kDatasheet},
        {50 * kMebi, kBytes, kDatasheet},
        {8.2 * kTera, kByteRate, kOneGpu},
        {1.38 * kTera, kByteRate, kOneGpu},

@@ -16,8 +16,11 @@ struct ChipFigure {
 /// Rates are per second, sizes in bytes. docs/results/scaling.md has the same table; a test compares the two.
 struct Chip {
   const char* name;
+  int sm;                       // compute capability: 90 is 9.0
   ChipFigure launch;            // s: of an empty kernel
   ChipFigure copy;              // bytes/s: of memory, both directions counted
+  ChipFigure memory;            // bytes: that arrays may take
+  ChipFigure shared;            // bytes: shared memory of a block, at most
   ChipFigure cache;             // bytes: second-level
   ChipFigure gather_cached;     // bytes/s: rows of at least kGatherRequest bytes, from the second-level cache
   ChipFigure gather_memory;     // bytes/s: the same from memory
@@ -33,6 +36,8 @@ template <class Visit>
 void each_figure(const Chip& chip, const Visit& visit) {
   visit("launch", chip.launch);
   visit("copy", chip.copy);
+  visit("memory", chip.memory);
+  visit("shared memory of a block", chip.shared);
   visit("cache", chip.cache);
   visit("gather, cached", chip.gather_cached);
   visit("gather, memory", chip.gather_memory);

@@ -136,6 +136,13 @@ struct GcnDevicesRun {
   std::vector<GcnDevicePart> parts;
 };
 
+/// What a run within bounded memory takes of a device, at most: bytes in parts with their names.
+struct GcnDeviceMemory {
+  std::vector<std::pair<const char*, std::int64_t>> parts;
+  std::int64_t pieces = 0;  // of rows
+  bool holds_a = false;     // else A comes in pieces too
+};
+
 struct GcnPipeline {
   const char* name;
   Space space;
@@ -154,6 +161,9 @@ struct GcnPipeline {
   /// The same with at most `memory` bytes of the device's memory; null: it needs all data there. Errors: that is too little.
   GcnRun<float> (*streamed_f32)(const Gcn<float>&, GcnOrder, std::int64_t memory) = nullptr;
   GcnRun<double> (*streamed_f64)(const Gcn<double>&, GcnOrder, std::int64_t memory) = nullptr;
+  /// What these go by; the device need not be there. Errors: as theirs.
+  GcnDeviceMemory (*memory_f32)(const Gcn<float>&, GcnOrder, std::int64_t memory) = nullptr;
+  GcnDeviceMemory (*memory_f64)(const Gcn<double>&, GcnOrder, std::int64_t memory) = nullptr;
 };
 
 /// Pipelines of other rooms (gpu/models), linked in by RegisterGcnPipeline; constant-initialised.

@@ -146,6 +146,35 @@ enum class SdnnStructure : char {
 
 struct AbsorbingStates;  // sparse_dnn_absorbing.hpp
 
+/// What of a device, which need not be there, decides how a pipeline holds a network.
+struct DeviceLimits {
+  std::int64_t shared_bytes = 0;  // of a block, at most
+  int sm = 0;                     // 90: compute capability 9.0
+};
+
+/// What a plan and its run are counted for.
+struct SdnnDeviceUse {
+  DeviceLimits limits;
+  std::int64_t memory = 0;  // bytes: the bound of a streamed plan; 0: all layers and inputs are held
+  bool absorbing = false;   // rows at an absorbing state leave
+};
+
+/// Bytes of one device's memory, as its arrays are allocated: a device rounds each up.
+struct SdnnDeviceMemory {
+  std::int64_t weights = 0;    // in the order of the kernels: all layers, or a window of them
+  std::int64_t plan = 0;       // what describes the layers, at most
+  std::int64_t inputs = 0;     // in CSR
+  std::int64_t panels = 0;     // two buffers of activations
+  std::int64_t workspace = 0;  // lists and numbers of active rows, order of steady-state layers
+  std::int64_t answer = 0;     // rows of the answer that are fetched together, at most
+  std::int64_t window = 0, batch = 0,
+               batches = 0;  // layers held; inputs of the largest batch; how many batches
+  [[nodiscard]] std::int64_t bytes() const { return weights + plan + inputs + panels + workspace + answer; }
+};
+
+/// Counts for inputs of this shape; only the shape and the row pointers of `y` are read. Errors: a bound is too little.
+using SdnnDeviceCount = std::function<SdnnDeviceMemory(const Csr<float>& y)>;
+
 /// One way to run a network. The functions are only given networks without `biases`.
 struct SdnnPipeline {
   const char* name;
@@ -160,6 +189,9 @@ struct SdnnPipeline {
   std::unique_ptr<SdnnPlan> (*one_bias_absorbing_plan)(const SparseDnn&, AbsorbingStates) = nullptr;
   // As one_bias_plan, within so many bytes (sparse_dnn_streamed.hpp). Null: there is none.
   std::unique_ptr<SdnnPlan> (*one_bias_streamed_plan)(const SparseDnn&, const MemoryBound& memory) = nullptr;
+  // What one_bias_plan, or the streamed one, takes on a device, in all layers; the device need not be there. Null: it is not
+  // counted.
+  SdnnDeviceCount (*one_bias_device_count)(const SparseDnn&, const SdnnDeviceUse&) = nullptr;
   SdnnPipeline* next = nullptr;
 
   // Of any network: sparse_dnn_biases.cpp.
@@ -175,6 +207,9 @@ struct SdnnPipeline {
   /// Errors: two layers and the least batch of inputs take more; run() throws that too, where the inputs matter.
   [[nodiscard]] std::unique_ptr<SdnnPlan> plan_streamed(const SparseDnn& net,
                                                         const MemoryBound& memory) const;
+  [[nodiscard]] bool has_device_count() const { return one_bias_device_count != nullptr; }
+  /// Memory of a device by the count that plans and runs go by themselves. Errors: a bound is too little for the weights.
+  [[nodiscard]] SdnnDeviceCount device_count(const SparseDnn& net, const SdnnDeviceUse& use) const;
 };
 
 /// The value of the neuron that carries the biases: the largest power of two up to 1 that `cap` does not cut.

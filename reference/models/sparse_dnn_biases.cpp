@@ -15,6 +15,7 @@
 #include "reference/core/error.hpp"
 #include "reference/models/sparse_dnn.hpp"
 #include "reference/models/sparse_dnn_absorbing.hpp"
+#include "reference/models/sparse_dnn_streamed.hpp"
 
 namespace plumb {
 
@@ -177,6 +178,17 @@ std::unique_ptr<SdnnPlan> SdnnPipeline::plan(const SparseDnn& net) const {
   require_held_layers(net);
   if (net.biases.empty()) return one_bias_plan(net);
   return std::make_unique<BiasesPlan>(net, held_with_constant_neuron, one_bias_plan);
+}
+
+SdnnDeviceCount SdnnPipeline::device_count(const SparseDnn& net, const SdnnDeviceUse& use) const {
+  if (net.biases.empty()) return one_bias_device_count(net, use);
+  const SparseDnn with_constant = streamed_with_constant_neuron(net, constant_neuron_value(net.cap));
+  return [count = one_bias_device_count(with_constant, use)](const Csr<float>& y) {
+    Csr<float> more = empty_rows(y.rows, y.cols + 1);
+    for (std::size_t i = 0; i < more.row_ptr.size(); ++i)
+      more.row_ptr[i] = y.row_ptr[i] + static_cast<std::int32_t>(i);
+    return count(more);
+  };
 }
 
 std::unique_ptr<SdnnPlan> SdnnPipeline::plan_streamed(const SparseDnn& net, const MemoryBound& memory) const {

@@ -10,9 +10,9 @@
 
 #include "reference/core/error.hpp"
 #include "reference/models/sparse_dnn_devices.hpp"
+#include "reference/models/sparse_dnn_drawn.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
 #include "reference/tests/absorbing_networks.hpp"
-#include "reference/tests/random_networks.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace {
@@ -177,7 +177,7 @@ TEST_CASE("rows at an absorbing state leave on every device, and are counted tog
 TEST_CASE("networks with a bias for each neuron are dealt to devices too") {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     CAPTURE(seed);
-    const test::RandomNetwork drawn = test::random_network(seed, 40, 36);
+    const plumb::DrawnNetwork drawn = plumb::draw_network(seed, 40, 36);
     const SdnnRun one = kFragile.plan(drawn.net)->run(drawn.y, 0, drawn.net.layers());
     const SdnnRun run = SdnnDevicesPlan([&] { return kFragile.plan(drawn.net); }, kSide, 3)
                             .run(drawn.y, 0, drawn.net.layers());

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reference/core/random.hpp"
-#include "reference/tests/random_networks.hpp"
+#include "reference/models/sparse_dnn_drawn.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace plumb::test {

@@ -11,10 +11,10 @@
 #include "reference/models/gcn_judge.hpp"
 #include "reference/models/gcn_ranks.hpp"
 #include "reference/models/metis.hpp"
+#include "reference/models/sparse_dnn_drawn.hpp"
 #include "reference/models/sparse_dnn_ranks.hpp"
 #include "reference/tests/faulty_transport.hpp"
 #include "reference/tests/random_gcn.hpp"
-#include "reference/tests/random_networks.hpp"
 #include "reference/tests/thread_ranks.hpp"
 
 namespace {
@@ -81,8 +81,8 @@ bool same(const Csr<float>& a, const Csr<float>& b) {
 }
 
 /// 32 neurons, two layers of all 1/16 with a bias at sums, 23 inputs of one to five non-zeros.
-plumb::test::RandomNetwork plain_network() {
-  plumb::test::RandomNetwork n;
+plumb::DrawnNetwork plain_network() {
+  plumb::DrawnNetwork n;
   std::vector<Csr<float>> layers(2);
   for (Csr<float>& w : layers) {
     w.rows = w.cols = 32;
@@ -105,7 +105,7 @@ plumb::test::RandomNetwork plain_network() {
 
 TEST_CASE("sparse DNN over ranks: values, ids and verdict are those of one rank, for any network") {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    const plumb::test::RandomNetwork drawn = plumb::test::NetworkDraw(seed, 65, 20).draw();
+    const plumb::DrawnNetwork drawn = plumb::draw_network(seed, 65, 20);
     SdnnExpectation check;
     check.check = true;
     const SdnnOutcome one = sdnn_on(1, drawn.net, drawn.y, check);
@@ -127,7 +127,7 @@ TEST_CASE("sparse DNN over ranks: values, ids and verdict are those of one rank,
 }
 
 TEST_CASE("sparse DNN over ranks: the part that differs is that of the rank whose answer is wrong") {
-  const plumb::test::RandomNetwork n = plain_network();
+  const plumb::DrawnNetwork n = plain_network();
   SdnnExpectation check;
   check.check = true;
   REQUIRE(!sdnn_on(4, n.net, n.y, check).judged.all.differs());
@@ -144,7 +144,7 @@ TEST_CASE("sparse DNN over ranks: the part that differs is that of the rank whos
 }
 
 TEST_CASE("sparse DNN over ranks: a list and a count are compared over all parts") {
-  const plumb::test::RandomNetwork n = plain_network();
+  const plumb::DrawnNetwork n = plain_network();
   SdnnExpectation list;
   list.has_list = true;
   list.list = sdnn_on(1, n.net, n.y, {}).ids;

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "reference/models/sparse_dnn_absorbing.hpp"
+#include "reference/models/sparse_dnn_drawn.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
 #include "reference/tests/absorbing_networks.hpp"
-#include "reference/tests/random_networks.hpp"
 
 namespace {
 
@@ -145,7 +145,7 @@ TEST_CASE(
 TEST_CASE("random networks of any shape give the same bits with and without rows at an absorbing state") {
   std::int64_t left = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    const plumb::test::RandomNetwork drawn = plumb::test::random_network(seed, 130, 70);
+    const plumb::DrawnNetwork drawn = plumb::draw_network(seed, 130, 70);
     CAPTURE(seed);
     const std::int64_t layers = drawn.net.layers();
     const plumb::SdnnPipeline& p = plumb::kSdnnCacheBlocked;

@@ -7,8 +7,8 @@
 
 #include "reference/core/error.hpp"
 #include "reference/models/sparse_dnn.hpp"
+#include "reference/models/sparse_dnn_drawn.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
-#include "reference/tests/random_networks.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace {
@@ -46,7 +46,7 @@ TEST_CASE("two hundred random networks: every pipeline passes the check of every
   constexpr std::uint64_t kNetworks = 200;
   std::set<std::string> met;
   for (std::uint64_t seed = 1; seed <= kNetworks; ++seed) {
-    const plumb::test::RandomNetwork drawn = plumb::test::random_network(seed, 130, 70);
+    const plumb::DrawnNetwork drawn = plumb::draw_network(seed, 130, 70);
     met.insert(drawn.classes.begin(), drawn.classes.end());
     CAPTURE(seed);
     plumb::validate(drawn.net);

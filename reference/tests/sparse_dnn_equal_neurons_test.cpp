@@ -202,7 +202,7 @@ TEST_CASE(
   std::int64_t left_out = 0, absorbed = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
-    plumb::test::RandomNetwork drawn = plumb::test::random_network(seed, 130, 70);
+    plumb::DrawnNetwork drawn = plumb::draw_network(seed, 130, 70);
     plumb::test::CopiedNeurons copies(seed);
     copies.plant(drawn.net);
     for (const auto& [change, count] : copies.planted) planted[change] += count;

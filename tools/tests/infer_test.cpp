@@ -334,7 +334,7 @@ TEST_CASE("a --memory that is no amount, is too little, or comes with what it ex
         {"--memory 0B", "--memory: not an amount of memory above 0 (examples: 8GiB, 512MiB): 0B"},
         {"--memory 1MiB", "1024 KiB of memory are too little: the program itself takes "},
         {"--memory 1GiB --absorbing on", "--memory and --absorbing on exclude each other"},
-        {"--memory 1GiB --dry-run", "--memory and --dry-run exclude each other"},
+        {"--memory 1GiB --dry-run", "--memory and --dry-run on the CPU exclude each other"},
         {"--memory 1GiB --pipeline csr_spmm", "csr_spmm: --memory: it holds the weights of all layers"}}) {
     const Outcome o = bare(run + words);
     CAPTURE(o.text);
@@ -380,6 +380,59 @@ TEST_CASE("infer sdnn --dry-run counts the layers that a plan on the CPU packs b
   CHECK(csr >= kLayers);
   CHECK(all - csr >= kLayers);
   CHECK(all - one >= kLayers / 2);
+}
+
+TEST_CASE("infer sdnn --dry-run --device gpu counts each GPU's memory in parts, without a GPU") {
+  const Scratch scratch;
+  const std::string json = scratch.file("needs.json");
+  const std::string words = "sdnn --neurons 4096 --inputs 90 --layers 12 --dry-run --json " + json;
+  const auto gpus = [&](const std::string& more) {
+    const Outcome o = bare(words + more);
+    CAPTURE(o.text);
+    REQUIRE(o.exit_code == 0);
+    return nlohmann::json::parse(plumb::test::slurp(json))["gpus"];
+  };
+  for (const std::string device : {" --device gpu", " --device simt"}) {
+    const auto one = gpus(device), ranks = gpus(device + " --ranks 3"), dealt = gpus(device + " --gpus 3");
+    REQUIRE(one.size() == 1);
+    REQUIRE(ranks.size() == 3);
+    REQUIRE(dealt.size() == 3);
+    std::int64_t parts = 0, inputs = 0;
+    for (const char* part : {"weights", "plan", "inputs", "panels", "workspace", "answer"})
+      parts += one[0][std::string(part) + "_bytes"].get<std::int64_t>();
+    CHECK(one[0]["memory_bytes"] == parts);
+    CHECK(one[0]["weights_bytes"] >= 12 * 4096 * 32 * 5);  // an edge has a value and the line of its input
+    CHECK(one[0]["panels_bytes"] == 2 * 96 * 4096 * 4);    // rows in panels of 32
+    for (std::size_t g = 0; g < 3; ++g) {
+      CHECK(ranks[g]["rows"] == 30);
+      CHECK(ranks[g]["weights_bytes"] == one[0]["weights_bytes"]);
+      inputs += dealt[g]["rows"].get<std::int64_t>();
+    }
+    CHECK(inputs == 90);
+  }
+  CHECK(gpus("").is_null());
+  const auto within = gpus(" --device gpu --memory 6MiB");
+  CHECK(within[0]["rows"] == 90);
+  CHECK(within[0]["memory_bytes"] <= 6 << 20);
+  CHECK(within[0]["weights_bytes"] < 12 * 4096 * 32 * 5);
+}
+
+TEST_CASE("infer sdnn --dry-run --device gpu: what does not fit is exit code 2 with both figures") {
+  const std::string words = "sdnn --neurons 4096 --inputs 90 --layers 12 --dry-run --device gpu ";
+  const Outcome little = bare(words + "--memory 100KiB");
+  CAPTURE(little.text);
+  CHECK(little.exit_code == 2);
+  CHECK(little.has("error: sparse DNN: 100 KiB of memory are too little: weights of 2 layers need "));
+  for (const std::string gpus : {"--gpus all", "--gpus 2 --ranks 2", "--gpus 0"}) {
+    const Outcome refused = bare(words + gpus);
+    CAPTURE(refused.text);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.has("error: --gpus "));
+  }
+  CHECK(bare("gcn --device simt --gpus 2 --dry-run").has("error: --gpus and --dry-run exclude each other"));
+  const Outcome uncounted = bare(words + "--pipeline gpu_fused_spmm");
+  CHECK(uncounted.exit_code == 2);
+  CHECK(uncounted.has("gpu_fused_spmm: --dry-run: its memory on a device is not counted"));
 }
 
 TEST_CASE("infer --dry-run predicts the time on GPUs, also for more ranks than inputs") {
@@ -960,7 +1013,7 @@ TEST_CASE("infer gcn --memory streams the operands: the same judgement, and what
        {std::pair{"--memory 1GiB",
                   "--memory of infer gcn bounds the memory of a device: it needs --device gpu"},
         {"--memory 1GiB --device simt --gpus 2", "--memory and --gpus exclude each other"},
-        {"--memory 1GiB --device simt --dry-run", "--memory and --dry-run exclude each other"},
+        {"--memory 1GiB --device simt --dry-run --ranks 2", "--memory and --ranks exclude each other"},
         {"--memory 1GiB --device simt --pipeline gpu_unfused",
          "--memory: pipeline gpu_unfused holds all operands; within a bound: gpu_fused"}}) {
     const Outcome refused = bare(command + words_too_many);
@@ -970,13 +1023,52 @@ TEST_CASE("infer gcn --memory streams the operands: the same judgement, and what
   }
 }
 
+TEST_CASE("infer sdnn --drawn judges every pipeline on drawn networks, and says how each is repeated") {
+  for (const std::string device : {"cpu", "simt"}) {
+    if (device == "simt" && skipped_without_simt()) continue;
+    const Outcome o = bare("sdnn --drawn 3 --seed 5 --device " + device);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.has("tools/plumb infer sdnn --drawn 1 --seed 7 --device " + device + " --pipeline auto\n"));
+    CHECK(o.has("  pass  " + std::string(device == "cpu" ? "cache_blocked" : "gpu_shared_inputs") +
+                ", absorbing rows leave: max err/bound "));
+    CHECK(o.line(-1).find("drawn: 3 networks, 0 failed; ") == 0);
+  }
+  for (const std::string words : {"--dry-run", "--out y.npy", "--pipeline csr_spm", "--network ."}) {
+    const Outcome refused = bare("sdnn --drawn 1 " + words);
+    CAPTURE(refused.text);
+    CHECK(refused.exit_code == 2);
+  }
+}
+
+TEST_CASE("infer gcn --dry-run --memory counts one GPU's memory in parts, without a GPU") {
+  const Scratch scratch;
+  const std::string command =
+      "gcn --case 'gcn.f32(vertices=4000,graph=rmat,density=0.003,values=normalised,x=dense,x_density=1,"
+      "widths=96-64-8,biases=all,fill=real,seed=5)' --dry-run --device gpu ";
+  const Outcome o = bare(command + "--memory 3MiB --json " + scratch.file("needs.json"));
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.text.find("GPU 0: 4000 vertices; memory ") == 0);
+  CHECK(o.has(" pieces of rows, A "));
+  const auto gpu = nlohmann::json::parse(plumb::test::slurp(scratch.file("needs.json")))["gpus"][0];
+  std::int64_t parts = 0;
+  for (const char* part : {"weights", "operands", "a", "inputs", "hidden", "answer", "workspace"})
+    parts += gpu[std::string(part) + "_bytes"].get<std::int64_t>();
+  CHECK(gpu["memory_bytes"] == parts);
+  CHECK(parts <= 3 << 20);
+  const Outcome little = bare(command + "--memory 100KiB");
+  CHECK(little.exit_code == 2);
+  CHECK(little.has("error: gcn: 100 KiB of memory are too little: "));
+  CHECK(bare(command).exit_code == 0);  // times and traffic as on the CPU
+}
+
 TEST_CASE("infer --gpus: what cannot be is refused before anything is loaded") {
   const std::pair<const char*, const char*> refused[] = {
       {"--gpus 2", "error: --gpus is of --device gpu"},
       {"--device simt --gpus 9", "error: --gpus 9: there are 8 here"},
       {"--device simt --gpus 0", "error: --gpus must be at least 1, or all"},
       {"--device simt --gpus two", "--gpus"},
-      {"--device simt --gpus 2 --dry-run", "error: --gpus and --dry-run exclude each other"},
   };
   const bool has_simt =
       std::filesystem::exists(std::filesystem::path(PLUMB_INFER).parent_path() / "infer_simt");

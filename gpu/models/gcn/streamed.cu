@@ -191,7 +191,8 @@ class Streamed {
   }
   [[nodiscard]] std::unique_ptr<PieceWindow> window(std::vector<Piece> pieces, bool moves,
                                                     std::shared_ptr<DeviceArray<char>> memory) const {
-    const PiecePlaces places = moves ? PiecePlaces::for_some(pieces, 2) : PiecePlaces::for_all(pieces);
+    const std::vector<PieceShape> shapes = shapes_of(pieces);
+    const PiecePlaces places = moves ? PiecePlaces::for_some(shapes, 2) : PiecePlaces::for_all(shapes);
     return std::make_unique<StreamedPieces>(rules_, std::move(pieces), places, std::move(memory), stream());
   }
 

@@ -99,6 +99,10 @@ AbsorbedRows::AbsorbedRows(const AbsorbingStates& states, Index rows, Index firs
   clear(other_bits_), clear(left_), clear(count_at_cap_);
 }
 
+Index AbsorbedRows::device_bytes(Index rows, Index layers) {
+  return 4 * (ceil_div(rows, kRowsPerWord) + 1 + rows + 1 + layers + 1 + 2);
+}
+
 void AbsorbedRows::take(Index l, const float* y, Index neurons, const std::int32_t* count, ActiveBits bits,
                         ActiveRows& active, void* stream) {
   const States states{states_.values_at(l), states_.cap, states_.zeros_stay(l, last_),

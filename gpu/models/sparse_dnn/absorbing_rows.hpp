@@ -20,6 +20,7 @@ enum class ActiveBits {
 class AbsorbedRows {
  public:
   AbsorbedRows(const AbsorbingStates& states, Index rows, Index first, Index last, void* stream);
+  [[nodiscard]] static Index device_bytes(Index rows, Index layers);
 
   /// The first layer before which a row may leave; `last`: none does.
   [[nodiscard]] Index from() const { return from_; }

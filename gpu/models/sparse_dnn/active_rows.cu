@@ -152,7 +152,9 @@ DeviceWeights::DeviceWeights(const SparseDnn& net, void* stream)
   }
 }
 
-Index state_bytes(const Layout& layout, Index rows) { return 2 * 4 * layout.size(rows) + 4 * 4 * rows; }
+Index ActiveRows::device_bytes(Index rows, Index layers) {
+  return 4 * (2 * (ceil_div(rows, kRowsPerWord) + 1) + 3 * (rows + 1) + layers + 2);
+}
 
 ActiveRows::ActiveRows(Index rows, Index layers, void* stream)
     : active_bits(ceil_div(rows, kRowsPerWord) + 1, "bits of active rows"),

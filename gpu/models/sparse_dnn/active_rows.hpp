@@ -36,6 +36,7 @@ struct DeviceRows {
   DeviceArray<std::int32_t> row_ptr, col;
   DeviceArray<float> val;
   DeviceRows(const Csr<float>& y, void* stream);
+  [[nodiscard]] static Index device_bytes(Index rows, Index entries) { return 4 * (rows + 1) + 8 * entries; }
 };
 
 /// Layers of weights in device memory, as the network holds them: row j of layer l gathers for neuron j.
@@ -54,13 +55,11 @@ struct DeviceWeights {
   DeviceArray<float> val_;
 };
 
-/// Bytes of two buffers of activations in `layout`, lists included.
-[[nodiscard]] Index state_bytes(const Layout& layout, Index rows);
-
 /// The active rows of a run: their ids, where each lies among the rows of the layer before, and how many
 /// there are by layer, all in device memory. A layer sets bits in `active_bits`; list() turns them into lists.
 struct ActiveRows {
   ActiveRows(Index rows, Index layers, void* stream);
+  [[nodiscard]] static Index device_bytes(Index rows, Index layers);
   /// Lists the rows of `inputs` with a non-zero: those entering layer 0.
   void list_inputs(const DeviceRows& inputs, void* stream);
   /// Lists the rows whose bits layer l has set, in ascending order, and clears `active_bits` for the next

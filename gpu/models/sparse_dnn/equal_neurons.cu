@@ -106,6 +106,11 @@ const RegisterSdnnPipeline pipeline{
      },
      [](const SparseDnn& net, const MemoryBound& memory) -> std::unique_ptr<SdnnPlan> {
        return equal_neurons_plan(net, merge_equal_neurons(net), {memory.for_data()});
+     },
+     [](const SparseDnn& net, const SdnnDeviceUse& use) {
+       MergedLayers merged = merge_equal_neurons(net);
+       const PlacesNetwork of_places = network_of_places(merged);
+       return TunedPlan::count_with_entry(of_places.net, of_places.entry, use);
      }}};
 
 }  // namespace

@@ -33,6 +33,9 @@ const RegisterSdnnPipeline pipeline{
      },
      [](const SparseDnn& net, const MemoryBound& memory) -> std::unique_ptr<SdnnPlan> {
        return TunedPlan::streamed<WholeRowNet>(net, staged_kernels, memory.for_data());
+     },
+     [](const SparseDnn& net, const SdnnDeviceUse& use) {
+       return tuned_count<WholeRowNet>(net, staged_shape, use);
      }}};
 
 }  // namespace

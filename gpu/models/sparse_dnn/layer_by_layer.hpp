@@ -21,7 +21,8 @@ class LayerByLayerPlan : public SdnnPlan {
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
     const Layout layout = layout_of(y.rows);
-    require_device_memory(8 * y.nnz() + state_bytes(layout, y.rows) + extra_bytes(y.rows),
+    require_device_memory(DeviceRows::device_bytes(y.rows, y.nnz()) + 2 * 4 * layout.size(y.rows) +
+                              ActiveRows::device_bytes(y.rows, last - first) + extra_bytes(y.rows),
                           "sparse DNN: activations of " + std::to_string(y.rows) + " rows");
     void* const stream = stream_.get();
     const DeviceRows inputs(y, stream);

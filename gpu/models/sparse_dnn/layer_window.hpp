@@ -19,18 +19,22 @@ struct WindowBound {
   [[nodiscard]] bool streams() const { return memory > 0; }
 };
 
+/// Where layers of these shapes lie: all, if no bound is given or all fit into the weights' share of it; else a window of at least two.
+/// Errors: two layers are more than the bound.
+[[nodiscard]] PiecePlaces layer_places(const std::vector<PieceShape>& layers, WindowBound bound);
+
 /// Each layer is a piece.
 class LayerWindow : public PieceWindow {
  public:
-  /// All layers are copied now if no bound is given or all fit into the weights' share of it; else a window of at least two is
-  /// used, and the layers stay on the host. Errors: two layers are more than the bound.
+  /// Layers that do not move are copied now, else they stay on the host. Errors: as layer_places(); the device has less memory.
   LayerWindow(std::vector<Piece> layers, WindowBound bound, void* stream);
 
   [[nodiscard]] Index layers() const { return pieces(); }
   /// Layers that one launch may read: half of the window, so that the other half is copied meanwhile.
   [[nodiscard]] Index most_at_once() const { return moves() ? std::max<Index>(1, size() / 2) : layers(); }
-  /// Bytes of device memory that weights take.
-  [[nodiscard]] Index device_bytes() const { return weights_bytes_ + kDescriptionBytes * layers(); }
+  /// Bytes of device memory that weights take, and what describes their layers.
+  [[nodiscard]] Index weights_bytes() const { return weights_bytes_; }
+  [[nodiscard]] Index description_bytes() const { return kDescriptionBytes * layers(); }
 
  private:
   LayerWindow(std::vector<Piece>&& layers, const PiecePlaces& places, void* stream);

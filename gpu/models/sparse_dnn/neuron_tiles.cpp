@@ -321,6 +321,119 @@ SharedGroups shared_groups(const Csr<float>& gather) {
 
 namespace {
 
+/// An input of a team: bit g of `readers` is set where group g reads it.
+struct TeamInput {
+  std::int32_t input;
+  unsigned readers;
+};
+
+/// The inputs of groups [first, last), each once, ascending.
+std::vector<TeamInput> inputs_of_team(const SharedGroups& groups, Size first, Size last) {
+  std::vector<TeamInput> all;
+  for (Size g = first; g < last; ++g) {
+    for (std::int32_t k = groups.input_begin[g]; k < groups.input_begin[g + 1]; ++k)
+      all.push_back({groups.input[static_cast<Size>(k)], 1U << (g - first)});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const TeamInput& a, const TeamInput& b) { return a.input < b.input; });
+  std::vector<TeamInput> merged;
+  for (const TeamInput& i : all) {
+    if (!merged.empty() && merged.back().input == i.input) {
+      merged.back().readers |= i.readers;
+    } else {
+      merged.push_back(i);
+    }
+  }
+  return merged;
+}
+
+/// The inputs by their readers, each list ascending; the next of a stage is of readers that have read least in it, and of these of
+/// as many readers as there are.
+class TeamStages {
+ public:
+  explicit TeamStages(const std::vector<TeamInput>& inputs) : left_(inputs.size()) {
+    for (const TeamInput& i : inputs) lists_[i.readers].push_back(i.input);
+  }
+  [[nodiscard]] Size left() const { return left_; }
+  void begin_stage() { std::fill(std::begin(reads_), std::end(reads_), 0); }
+  TeamInput next() {
+    unsigned best = 0;
+    for (unsigned readers = 1; readers < kSets; ++readers) {
+      if (at_[readers] == lists_[readers].size()) continue;
+      if (best == 0 || rank(readers) < rank(best)) best = readers;
+    }
+    for (int g = 0; g < kTeamGroups; ++g) reads_[g] += static_cast<int>(best >> g & 1U);
+    --left_;
+    return {lists_[best][at_[best]++], best};
+  }
+
+ private:
+  static constexpr unsigned kSets = 1U << kTeamGroups;
+  [[nodiscard]] std::pair<int, int> rank(unsigned readers) const {
+    int most = 0, count = 0;
+    for (int g = 0; g < kTeamGroups; ++g) {
+      if ((readers >> g & 1U) == 0) continue;
+      most = std::max(most, reads_[g]), ++count;
+    }
+    return {most, -count};
+  }
+
+  std::vector<std::int32_t> lists_[kSets];
+  Size at_[kSets] = {}, left_;
+  int reads_[kTeamGroups] = {};  // of this stage
+};
+
+/// The weights of group g for one of its inputs.
+const float* weights_of(const SharedGroups& groups, Size g, std::int32_t input) {
+  const auto begin = groups.input.begin() + groups.input_begin[g],
+             end = groups.input.begin() + groups.input_begin[g + 1];
+  return groups.weight.data() + (std::lower_bound(begin, end, input) - groups.input.begin()) * kGroup;
+}
+
+}  // namespace
+
+GroupTeams group_teams(const Csr<float>& gather) {
+  const SharedGroups groups = shared_groups(gather);
+  const auto count = static_cast<Size>(groups.groups());
+  GroupTeams t;
+  t.stage_begin.push_back(0);
+  for (Size first = 0; first < count; first += kTeamGroups) {
+    const Size last = std::min(count, first + kTeamGroups);
+    t.neuron.insert(t.neuron.end(), groups.neuron.begin() + static_cast<std::ptrdiff_t>(first * kGroup),
+                    groups.neuron.begin() + static_cast<std::ptrdiff_t>(last * kGroup));
+    t.neuron.resize((first + kTeamGroups) * kGroup, -1);
+    std::vector<float> weight[kTeamGroups];
+    TeamStages stages(inputs_of_team(groups, first, last));
+    while (stages.left() > 0) {
+      stages.begin_stage();
+      const Size used = t.used.size();
+      t.used.resize(used + kTeamGroups, 0);
+      for (int i = 0; i < kTeamLines; ++i) {
+        if (stages.left() == 0) {
+          t.line.push_back(-1);
+          continue;
+        }
+        const TeamInput next = stages.next();
+        t.line.push_back(next.input);
+        for (Size g = 0; g < last - first; ++g) {
+          if ((next.readers >> g & 1U) == 0) continue;
+          t.used[used + g] |= 1U << i;
+          const float* const w = weights_of(groups, first + g, next.input);
+          weight[g].insert(weight[g].end(), w, w + kGroup);
+        }
+      }
+    }
+    for (const std::vector<float>& w : weight) {
+      t.weight_begin.push_back(static_cast<std::int32_t>(t.weight.size() / kGroup));
+      t.weight.insert(t.weight.end(), w.begin(), w.end());
+    }
+    t.stage_begin.push_back(static_cast<std::int32_t>(t.used.size() / kTeamGroups));
+  }
+  return t;
+}
+
+namespace {
+
 bool odd(std::int32_t i) { return i % 2 != 0; }
 
 const std::int32_t* inputs_begin(const SharedGroups& groups, Size g) {

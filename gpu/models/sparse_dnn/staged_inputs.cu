@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(kStagedThreads, kStagedBlocks)
   float4* const lines = shared_lines[warp];
   reinterpret_cast<float*>(lines)[kLines * kPanel + lane] = 0;
   in_steady_order(
-      order, lane, [&](int) { return order.items; },
+      order, WarpTeam{lane}, [&](int) { return order.items; },
       [&](int l, int panel, int neuron_tile) {
         const bool even = (l - order.first) % 2 == 0;
         neuron_tile_of_panel<false>(layers[l], neuron_tile, panel, neurons,
@@ -205,6 +205,12 @@ Piece pack(const Csr<float>& gather, bool pinned) {
   const StagedNeuronTiles b = staged_neuron_tiles(gather);
   return pack_piece(b.neuron_tiles(), pinned, b.neuron, b.stage_begin, b.stages, b.feature, b.line, b.value);
 }
+
+}  // namespace
+
+PieceShape staged_shape(const Csr<float>& gather) { return pack(gather, false).shape; }
+
+namespace {
 
 class StagedNet final : public WindowKernels<StagedLayer> {
  public:

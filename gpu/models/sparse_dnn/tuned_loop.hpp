@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "gpu/models/sparse_dnn/absorbing_rows.hpp"
+#include "gpu/models/sparse_dnn/device_memory.hpp"
 #include "gpu/models/sparse_dnn/layer_kernels.hpp"
 #include "gpu/models/sparse_dnn/staged_inputs.hpp"
 #include "gpu/models/sparse_dnn/whole_rows.hpp"
@@ -62,9 +63,30 @@ class TunedPlan final : public SdnnPlan {
     return plan;
   }
 
+  /// What that takes of a device, which need not be there.
+  static SdnnDeviceCount count_with_entry(const SparseDnn& net, Index entry, const SdnnDeviceUse& use) {
+    HeldWeights held;
+    switch (entry_way(net, entry, use.limits)) {
+      case EntryWay::on_chip:
+        held.weights = WholeRowNet::bytes_for(net, 0, entry);
+        break;
+      case EntryWay::first_staged:
+        held = held_in_window(first_layer(net), staged_shape, {use.memory});
+        held.weights += WholeRowNet::bytes_for(net, 1, net.neurons);
+        break;
+      case EntryWay::staged:
+        held = held_in_window(net, staged_shape, {use.memory});
+        break;
+    }
+    if (entry_way(net, entry, use.limits) != EntryWay::staged)
+      held.layers = net.layers(), held.whole_rows = true;
+    const TunedMemory memory(net, entry, use, held);
+    return [memory](const Csr<float>& y) { return memory.of_all(y); };
+  }
+
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
     if (!bound_.streams()) return run_batch(y, first, last);
-    const std::vector<std::int64_t> ends = batches(y, last - first);
+    const std::vector<std::int64_t> ends = memory_->batches(y, first, last);
     if (!whole_rows_) staged_->window().begin(first, last, static_cast<Index>(ends.size()));
     SdnnRun all =
         run_in_batches(y, ends, [&](const Csr<float>& batch) { return run_batch(batch, first, last); });
@@ -83,11 +105,23 @@ class TunedPlan final : public SdnnPlan {
 
   template <class WholeRows>
   void make_kernels(const MakeKernels& make, MakeWindow windows) {
-    if (WholeRows::fits(net_.neurons)) {
+    if (WholeRows::fits(net_.neurons, limits_of_device())) {
       whole_rows_ = std::make_unique<WholeRows>(net_, stream_.get());
     } else {
       staged_ = make(net_, bound_, windows, stream_.get());
     }
+    count_memory();
+  }
+
+  /// How the first layer is carried, where it may take more lines than the others.
+  enum class EntryWay { on_chip, first_staged, staged };
+  static EntryWay entry_way(const SparseDnn& net, Index entry, const DeviceLimits& limits) {
+    if (WholeRowNet::fits(entry, limits)) return EntryWay::on_chip;
+    return entry > net.neurons && WholeRowNet::fits(net.neurons, limits) ? EntryWay::first_staged
+                                                                         : EntryWay::staged;
+  }
+  static SparseDnn first_layer(const SparseDnn& net) {
+    return {net.neurons, net.bias, net.cap, {*net.layer(0)}};
   }
 
   void make_entry_kernels() {
@@ -95,50 +129,45 @@ class TunedPlan final : public SdnnPlan {
     const auto staged = [&](const SparseDnn& net) {
       staged_ = staged_kernels_with_entry(net, entry_, bound_, make_window, stream);
     };
-    if (WholeRowNet::fits(entry_)) {
-      whole_rows_ = std::make_unique<WholeRowNet>(net_, 0, entry_, stream);
-    } else if (entry_ > net_.neurons && WholeRowNet::fits(net_.neurons)) {
-      whole_rows_ = std::make_unique<WholeRowNet>(net_, 1, net_.neurons, stream);
-      staged({net_.neurons, net_.bias, net_.cap, {*net_.layer(0)}});
-    } else {
-      staged(net_);
+    switch (entry_way(net_, entry_, limits_of_device())) {
+      case EntryWay::on_chip:
+        whole_rows_ = std::make_unique<WholeRowNet>(net_, 0, entry_, stream);
+        break;
+      case EntryWay::first_staged:
+        whole_rows_ = std::make_unique<WholeRowNet>(net_, 1, net_.neurons, stream);
+        staged(first_layer(net_));
+        break;
+      case EntryWay::staged:
+        staged(net_);
+        break;
     }
+    count_memory();
+  }
+
+  /// Once the kernels have their weights.
+  void count_memory() {
+    HeldWeights held{0, 0, net_.layers(), whole_rows_ != nullptr};
+    if (whole_rows_) held.weights = whole_rows_->device_bytes();
+    if (staged_) {
+      const LayerWindow& window = staged_->window();
+      held.weights += window.weights_bytes(), held.descriptions = window.description_bytes();
+      if (!whole_rows_) held.layers = window.size();
+    }
+    memory_.emplace(net_, entry_, SdnnDeviceUse{limits_of_device(), bound_.memory, states_.has_value()},
+                    held);
   }
 
   /// Errors: the least batch does not fit beside the weights.
-  void require_batch() const { static_cast<void>(batches(empty_rows(kPanel, net_.neurons), net_.layers())); }
-
-  /// Of rows that enter layer l, or leave the last one.
-  [[nodiscard]] Layout layout_at(Index l) const { return {l == 0 ? entry_ : net_.neurons, kPanel}; }
-
-  /// The batches of `y` that fit into the bound beside the weights.
-  [[nodiscard]] std::vector<std::int64_t> batches(const Csr<float>& y, Index layers) const {
-    const Index weights =
-        (whole_rows_ ? whole_rows_->device_bytes() : 0) + (staged_ ? staged_->window().device_bytes() : 0);
-    const Index held = whole_rows_ ? net_.layers() : staged_->window().size();
-    return batches_within(y, bound_.memory, weights, "weights of " + std::to_string(held) + " layers", kPanel,
-                          [&](Index rows, Index entries) { return batch_bytes(rows, entries, layers); });
+  void require_batch() const {
+    static_cast<void>(memory_->batches(empty_rows(kPanel, net_.neurons), 0, net_.layers()));
   }
 
-  /// Device memory of run_batch().
-  [[nodiscard]] Index batch_bytes(Index rows, Index entries, Index layers) const {
-    constexpr Index kSmall = 4096;  // numbers, and lists of no length
-    const Index words = ceil_div(rows, kRowsPerWord) + 1;
-    const Index of_layers =
-        layers * (!whole_rows_ ? 4 * (ceil_div(rows, kPanel) + steady_zeros(1, rows)) : 0) + 4 * layers;
-    return kSmall + 8 * entries + bytes_of_state(rows) + 2 * 4 * words + of_layers +
-           answer_bytes(net_.neurons, rows);
-  }
-
-  /// Of buffers and lists; one of the buffers has the lines of the first layer.
-  [[nodiscard]] Index bytes_of_state(Index rows) const {
-    const Layout layout{net_.neurons, kPanel};
-    return state_bytes(layout, rows) + 4 * (layout_at(0).size(rows) - layout.size(rows));
-  }
+  [[nodiscard]] Layout layout_at(Index l) const { return memory_->layout_at(l); }
 
   SdnnRun run_batch(const Csr<float>& y, std::int64_t first, std::int64_t last) {
     const Layout layout{net_.neurons, kPanel}, last_layout = layout_at(last);
-    require_device_memory(8 * y.nnz() + bytes_of_state(y.rows),
+    const SdnnDeviceMemory needed = memory_->of_run(y.rows, y.nnz(), first, last);
+    require_device_memory(needed.bytes() - needed.weights - needed.plan,
                           "sparse DNN: activations of " + std::to_string(y.rows) + " rows");
     void* const stream = stream_.get();
     State s{DeviceRows(y, stream),
@@ -426,6 +455,7 @@ class TunedPlan final : public SdnnPlan {
   DeviceStream stream_;
   std::unique_ptr<WholeRowKernels> whole_rows_;  // null: all layers are `staged_`
   std::unique_ptr<LayerKernels> staged_;         // with `whole_rows_`: the first layer, or null
+  std::optional<TunedMemory> memory_;            // once the kernels are made
 };
 
 }  // namespace sdnn

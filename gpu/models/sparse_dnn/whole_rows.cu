@@ -171,10 +171,28 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
 
 Index tile_bytes(Index lines) { return (lines + 1) * kTileRows * 4; }
 
+std::vector<WholeRowNeuronTiles> prepare(const SparseDnn& net, Index begin, Index lines) {
+  return make_parts<WholeRowNeuronTiles>(
+      net, begin, [lines](const Csr<float>& gather) { return whole_row_neuron_tiles(gather, lines); });
+}
+
+Index bytes_of(const std::vector<WholeRowNeuronTiles>& parts) {
+  Index bytes = 0;
+  for (const WholeRowNeuronTiles& b : parts) {
+    bytes += static_cast<Index>(4 * (b.neuron.size() + b.chunk_begin.size() + b.value.size()) +
+                                2 * b.line.size() + sizeof(Index));
+  }
+  return bytes;
+}
+
 }  // namespace
 
-bool WholeRowNet::fits(Index lines) {
-  return lines > 0 && lines <= kWholeRowNeurons && tile_bytes(lines) + 64 <= device_shared_bytes();
+bool WholeRowNet::fits(Index lines, const DeviceLimits& limits) {
+  return lines > 0 && lines <= kWholeRowNeurons && tile_bytes(lines) + 64 <= limits.shared_bytes;
+}
+
+Index WholeRowNet::bytes_for(const SparseDnn& net, Index begin, Index lines) {
+  return bytes_of(prepare(net, begin, lines));
 }
 
 WholeRowNet::WholeRowNet(const SparseDnn& net, Index begin, Index lines, void* stream)
@@ -184,15 +202,14 @@ WholeRowNet::WholeRowNet(const SparseDnn& net, Index begin, Index lines, void* s
       bias_(net.bias),
       cap_(net.cap),
       neuron_tiles_(static_cast<int>(ceil_div(net.neurons, kLanes))) {
-  const auto parts = make_parts<WholeRowNeuronTiles>(
-      net, begin, [lines](const Csr<float>& gather) { return whole_row_neuron_tiles(gather, lines); });
+  const auto parts = prepare(net, begin, lines);
   std::vector<Index> first;
   Index chunks = 0;
   for (const WholeRowNeuronTiles& b : parts) {
     first.push_back(chunks);
     chunks += b.chunk_begin.back();
   }
-  require_device_memory(chunks * kLanes * kChunk * 6,
+  require_device_memory(bytes_of(parts),
                         "sparse DNN: weights of " + std::to_string(net.layers()) + " layers");
   neuron_ = concatenate<std::int32_t>(
       parts, "neuron tiles, neurons", stream, [](const WholeRowNeuronTiles& b) -> auto& { return b.neuron; });

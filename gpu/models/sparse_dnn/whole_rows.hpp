@@ -108,7 +108,9 @@ class WholeRowKernels {
 class WholeRowNet final : public WholeRowKernels {
  public:
   /// Whether a tile of so many lines fits the chip.
-  [[nodiscard]] static bool fits(Index lines);
+  [[nodiscard]] static bool fits(Index lines, const DeviceLimits& limits);
+  /// device_bytes() of layers from `begin` on.
+  [[nodiscard]] static Index bytes_for(const SparseDnn& net, Index begin, Index lines);
 
   WholeRowNet(const SparseDnn& net, void* stream) : WholeRowNet(net, 0, net.neurons, stream) {}
   /// Layers from `begin` on, the first of which may take more lines than there are neurons: up to `lines`. run() still counts from
@@ -133,7 +135,9 @@ class WholeRowNet final : public WholeRowKernels {
 /// shared_inputs (B): neurons with the same inputs together.
 class WholeRowGroups final : public WholeRowKernels {
  public:
-  [[nodiscard]] static bool fits(Index lines);
+  [[nodiscard]] static bool fits(Index lines, const DeviceLimits& limits);
+  /// device_bytes(); `begin` is 0, and there is a line for each neuron.
+  [[nodiscard]] static Index bytes_for(const SparseDnn& net, Index begin, Index lines);
 
   WholeRowGroups(const SparseDnn& net, void* stream);
   void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts, float* out,

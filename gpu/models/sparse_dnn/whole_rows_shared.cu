@@ -351,16 +351,36 @@ void launch_groups(const GroupLayers& w, Index first, Index last, Index neurons,
          w, first, last, Layout{neurons, kPanel}, source, counts, bias, cap, out, ids_out);
 }
 
-bool copies_in_bulk() { return device_sm() >= 90; }
+bool copies_in_bulk(const DeviceLimits& limits) { return limits.sm >= 90; }
+
+int most_neuron_tiles(const std::vector<GroupNeuronTiles>& layers) {
+  Index most = 0;
+  for (const GroupNeuronTiles& b : layers) most = std::max(most, b.neuron_tiles());
+  return static_cast<int>(most);
+}
+
+/// All layers have as many neuron tiles as the one that has most.
+Index bytes_of(const std::vector<GroupNeuronTiles>& layers) {
+  const Index count = static_cast<Index>(layers.size());
+  Index steps = 0;
+  for (const GroupNeuronTiles& b : layers)
+    for (const std::vector<GroupStep>& of_warp : b.step) steps += static_cast<Index>(of_warp.size());
+  return 4 * count * most_neuron_tiles(layers) * (kGroupsPerWarp * kGroup + 1) +
+         4 * kGroupWarps * (count + 1) + steps * static_cast<Index>(sizeof(GroupStep));
+}
 
 }  // namespace
 
-bool WholeRowGroups::fits(Index lines) {
-  return copies_in_bulk() && lines > 0 && lines <= kWholeRowNeurons &&
+Index WholeRowGroups::bytes_for(const SparseDnn& net, Index /*begin*/, Index /*lines*/) {
+  return bytes_of(make_parts<GroupNeuronTiles>(net, 0, group_neuron_tiles));
+}
+
+bool WholeRowGroups::fits(Index lines, const DeviceLimits& limits) {
+  return copies_in_bulk(limits) && lines > 0 && lines <= kWholeRowNeurons &&
          std::max(3 * tile_bytes(lines) + EveryGroup<kManyStages>::kBytes,
                   2 * tile_bytes(lines) + EveryGroup<kFewStages>::kBytes) +
                  64 <=
-             device_shared_bytes();
+             limits.shared_bytes;
 }
 
 WholeRowGroups::WholeRowGroups(const SparseDnn& net, void* stream)
@@ -368,8 +388,8 @@ WholeRowGroups::WholeRowGroups(const SparseDnn& net, void* stream)
   auto parts = make_parts<GroupNeuronTiles>(net, 0, group_neuron_tiles);
   std::vector<std::int32_t> begin;
   std::vector<GroupStep> step;
-  for (const GroupNeuronTiles& b : parts)
-    neuron_tiles_ = std::max(neuron_tiles_, static_cast<int>(b.neuron_tiles()));
+  neuron_tiles_ = most_neuron_tiles(parts);
+  const Index bytes = bytes_of(parts);
   for (GroupNeuronTiles& b : parts) {
     b.neuron.resize(static_cast<std::size_t>(neuron_tiles_ * kGroupsPerWarp * kGroup), -1);
     b.steps.resize(static_cast<std::size_t>(neuron_tiles_), 0);
@@ -381,8 +401,7 @@ WholeRowGroups::WholeRowGroups(const SparseDnn& net, void* stream)
     }
     begin.push_back(static_cast<std::int32_t>(step.size()));
   }
-  require_device_memory(static_cast<Index>(step.size() * sizeof(GroupStep)),
-                        "sparse DNN: weights of " + std::to_string(net.layers()) + " layers");
+  require_device_memory(bytes, "sparse DNN: weights of " + std::to_string(net.layers()) + " layers");
   neuron_ = concatenate<std::int32_t>(
       parts, "groups, neurons", stream, [](const GroupNeuronTiles& b) -> auto& { return b.neuron; });
   steps_ = concatenate<std::int32_t>(

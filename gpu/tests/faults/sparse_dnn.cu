@@ -3,6 +3,7 @@
 
 #include "gpu/models/sparse_dnn/equal_neurons.hpp"
 #include "gpu/models/sparse_dnn/layer_by_layer.hpp"
+#include "gpu/models/sparse_dnn/shared_inputs.hpp"
 #include "gpu/models/sparse_dnn/staged_inputs.hpp"
 #include "gpu/models/sparse_dnn/tuned_loop.hpp"
 
@@ -215,6 +216,25 @@ std::unique_ptr<SdnnPlan> faulty_equal_plan(const SparseDnn& net, EqualFault fau
   if (fault == EqualFault::same_names_only) name_by_number(net, merged);
   if (fault == EqualFault::answer_of_before) merged.place.back() = merged.place[merged.place.size() - 2];
   return equal_neurons_plan(net, std::move(merged));
+}
+
+namespace {
+
+/// No chip holds whole rows.
+struct NoWholeRows final : WholeRowKernels {
+  NoWholeRows(const SparseDnn&, void*) {}
+  static bool fits(Index, const DeviceLimits&) { return false; }
+  void run(Index, Index, Tiles, const TileSource&, std::int32_t*, float*, std::int32_t*,
+           void*) const override {}
+  [[nodiscard]] Index device_bytes() const override { return 0; }
+};
+
+}  // namespace
+
+std::unique_ptr<SdnnPlan> wide_plan(const SparseDnn& net, SdnnStructure structure) {
+  const auto kernels = structure == SdnnStructure::shared_inputs ? shared_kernels : staged_kernels;
+  if (net.biases.empty()) return TunedPlan::with<NoWholeRows>(net, kernels);
+  throw Error("a network with one bias is needed");
 }
 
 }  // namespace plumb::sdnn_faults

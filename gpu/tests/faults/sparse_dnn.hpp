@@ -21,6 +21,9 @@ enum class Fault {
 /// A plan that computes as gpu_fused_spmm does, but for the fault.
 [[nodiscard]] std::unique_ptr<SdnnPlan> faulty_plan(const SparseDnn& net, Fault fault);
 
+/// As gpu_general or gpu_shared_inputs compute networks too wide to stay on chip, whatever the width.
+[[nodiscard]] std::unique_ptr<SdnnPlan> wide_plan(const SparseDnn& net, SdnnStructure structure);
+
 /// Of layers that come and go.
 enum class StreamFault {
   none,

@@ -1,32 +1,23 @@
-// Networks of no particular structure, drawn from a seed: what the pipelines of the sparse DNN must run beside
-// the challenge's. A class of each property is drawn first, so that two hundred seeds meet all of them.
-#pragma once
+#include "reference/models/sparse_dnn_drawn.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
 #include <limits>
-#include <string>
-#include <vector>
+#include <utility>
 
 #include "reference/core/random.hpp"
-#include "reference/models/sparse_dnn.hpp"
 
-namespace plumb::test {
+namespace plumb {
 
-struct RandomNetwork {
-  std::vector<std::string> classes;  // "degree:all" and so on
-  SparseDnn net;
-  Csr<float> y;
-};
+namespace {
 
 class NetworkDraw {
  public:
-  /// No layer is wider than `widest`, which is at least 3, and no more than `most_inputs` inputs.
   NetworkDraw(std::uint64_t seed, std::int64_t widest, std::int64_t most_inputs)
       : seed_(seed), widest_(widest), most_inputs_(most_inputs) {}
 
-  RandomNetwork draw() {
+  DrawnNetwork draw() {
     const std::vector<std::int64_t> widths = draw_widths();
     const std::string degree = one_of("degree", {"few", "one", "some", "all", "any"});
     const std::string sign = one_of("weights", {"both", "positive", "negative", "equal"});
@@ -60,7 +51,7 @@ class NetworkDraw {
   std::vector<std::int64_t> draw_widths() {
     const std::string layers = one_of("layers", {"one", "two", "several"});
     const std::string shape = one_of("shape", {"square", "rectangular", "power_of_two"});
-    const std::int64_t sizes[] = {1, 2, 3, 7, 16, 17, 31, 32, 33, 37, 63, 65, 100, 130};
+    const std::int64_t sizes[] = {1, 2, 3, 7, 16, 17, 31, 32, 33, 37, 63, 65, 100, 130, 1100, 1300};
     const auto end = std::upper_bound(std::begin(sizes), std::end(sizes), widest_);
     const auto size = [&] { return sizes[below(end - std::begin(sizes))]; };
     std::int64_t width = size();
@@ -140,11 +131,13 @@ class NetworkDraw {
 
   std::uint64_t seed_, at_ = 0;
   std::int64_t widest_, most_inputs_;
-  RandomNetwork out_;
+  DrawnNetwork out_;
 };
 
-inline RandomNetwork random_network(std::uint64_t seed, std::int64_t widest, std::int64_t most_inputs) {
+}  // namespace
+
+DrawnNetwork draw_network(std::uint64_t seed, std::int64_t widest, std::int64_t most_inputs) {
   return NetworkDraw(seed, widest, most_inputs).draw();
 }
 
-}  // namespace plumb::test
+}  // namespace plumb
