@@ -188,5 +188,27 @@ const DeviceMutant<Transpose> pairs_m{
      "a vector's width chosen by the shape and the base, in the path of large matrices",
      kSimt | kRace | kSanitizer}};
 
+// A block of 256 threads for 8 rows and 32 columns; no more blocks down than a grid may have.
+template <class T>
+__global__ void transpose_mutant_bands(In<T> in, Out<T> out) {
+  const Index j = static_cast<Index>(blockIdx.x) * 32 + threadIdx.x;
+  const Index i = static_cast<Index>(blockIdx.y) * 8 + threadIdx.y;
+  if (i < in.A.rows && j < in.A.cols) out.B.data[j * out.B.ld + i] = in.A.data[i * in.A.ld + j];
+}
+template <class T>
+void run_bands(const Transpose::Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr Index kMostDown = 65535;
+  const Index down = (in.A.rows + 7) / 8;
+  launch(transpose_mutant_bands<T>,
+         Grid(static_cast<unsigned>((in.A.cols + 31) / 32),
+              static_cast<unsigned>(down < kMostDown ? down : kMostDown)),
+         dim3(32, 8), 0, context.stream, in, out);
+}
+const RegisterMutant<Transpose, float, Space::device> bands_m{
+    "grid_cut_at_its_end",
+    run_bands<float>,
+    {15, "rows beyond 65,535 blocks of eight are left out",
+     "a grid's end taken for a limit that no matrix reaches", kNumeric}};
+
 }  // namespace
 }  // namespace plumb
