@@ -146,18 +146,22 @@ class CaseSpace {
   CaseSpace& whole_blocks(const std::vector<std::string>& extents);
   /// In each type some case has this extent as 129, 257, 513 and 2,049, with these values of other parameters: what a warp or a block holds
   /// of a row, and one element more, less than a warp's worth. Where several rows follow each other they begin at every place of 16 bytes.
-  CaseSpace& one_beyond_blocks(const std::string& extent,
+  /// And as 258 and 259: two and three are left over by all powers of two up to 256. Products have more rows than a warp there: what is left
+  /// of a depth is staged by one warp, and read by others.
+  CaseSpace& few_beyond_blocks(const std::string& extent,
                                const std::vector<std::pair<std::string, std::string>>& beside = {});
   /// The same of the entries of one row among short ones, of the sparse operand.
-  CaseSpace& rows_one_beyond_blocks();
+  CaseSpace& rows_few_beyond_blocks();
   /// In each type some case has this extent as 107, and where it has `tiles` as 107 tiles of 32: in fp32 and in fp64 the reciprocal of 107
   /// is rounded down, and 107 times it is below 1. A kernel that multiplies a flat index by it takes the row before.
   CaseSpace& reciprocal_rounded_down(const std::string& extent,
                                      const std::vector<std::pair<std::string, std::string>>& beside,
                                      const std::vector<std::pair<std::string, std::string>>& tiles = {});
   /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole
-  /// vectors. A kernel that forgets to ask about that one takes its wide path.
-  CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values);
+  /// vectors. A kernel that forgets to ask about that one takes its wide path. `size` tells several such sets of values apart: of more
+  /// rows than a block has, a kernel may take another path than of few.
+  CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values,
+                              const std::string& size = "");
   /// In each type some case has all arrays on 8 bytes and none on 16, with these values of other parameters: sizes of whole vectors. A kernel
   /// that asks fp32 arrays for half a vector takes its wide path. Its tight run has the bases alone so.
   CaseSpace& on_8_bytes(const std::vector<std::pair<std::string, std::string>>& values);

@@ -11,7 +11,7 @@
 namespace plumb {
 namespace {
 
-constexpr const char* kOneBeyondBlocks[] = {"129", "257", "513", "2049"};
+constexpr const char* kFewBeyondBlocks[] = {"129", "257", "258", "259", "513", "2049"};
 
 // Counts are expected numbers where entries are drawn: hence more than 65,536.
 constexpr std::int64_t kBeyond16Bits = 70'000;
@@ -246,19 +246,19 @@ CaseSpace& CaseSpace::whole_blocks(const std::vector<std::string>& extents) {
                   true);
 }
 
-CaseSpace& CaseSpace::one_beyond_blocks(const std::string& extent,
+CaseSpace& CaseSpace::few_beyond_blocks(const std::string& extent,
                                         const std::vector<std::pair<std::string, std::string>>& beside) {
-  for (const char* const size : kOneBeyondBlocks) {
+  for (const char* const size : kFewBeyondBlocks) {
     std::vector<std::pair<std::string, std::string>> values = beside;
     values.emplace_back(extent, size);
-    one_case(fmt::format("{}, {}", extent, size), "one more than a block", values);
+    one_case(fmt::format("{}, {}", extent, size), "a few more than blocks", values);
   }
   return *this;
 }
 
-CaseSpace& CaseSpace::rows_one_beyond_blocks() {
-  for (const char* const size : kOneBeyondBlocks)
-    one_case(fmt::format("longest row, {}", size), "one more than a block",
+CaseSpace& CaseSpace::rows_few_beyond_blocks() {
+  for (const char* const size : kFewBeyondBlocks)
+    one_case(fmt::format("longest row, {}", size), "a few more than blocks",
              {{std::string(kPatternKey), "giant"},
               {std::string(kRowMeanKey), "0.3"},
               {sparse_rows_, "7"},
@@ -278,12 +278,12 @@ CaseSpace& CaseSpace::reciprocal_rounded_down(const std::string& extent,
   return *this;
 }
 
-CaseSpace& CaseSpace::one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values) {
+CaseSpace& CaseSpace::one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values,
+                                       const std::string& size) {
   for (const char* const layout : {"not_1", "not_2", "not_3"}) {
-    once_in_each_type({layout, "whole vectors", layout, values, true}, [=](const Point& p, double) {
-      return std::all_of(values.begin(), values.end(),
-                         [&](const auto& one) { return p.word(one.first) == one.second; });
-    });
+    std::vector<std::pair<std::string, std::string>> placed = values;
+    placed.emplace_back(kLayoutKey, layout);
+    one_case(size.empty() ? layout : fmt::format("{}, {}", layout, size), "whole vectors", placed, true);
   }
   return *this;
 }

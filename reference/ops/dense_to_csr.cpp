@@ -34,7 +34,8 @@ void DenseToCsr::describe(CaseSpace& space) {
                   return full && p.word("fill") == "real" && p["rows"] > 0 && p["cols"] > 256;
                 },
                 {{"pattern", "giant"}, {"fill", "real"}, {"cols", "511"}});
-  space.rows_one_beyond_blocks().reciprocal_rounded_down("cols", {{"rows", "3"}, {"pattern", "giant"}});
+  space.few_beyond_blocks("rows", {{"cols", "5"}, {"row_mean", "2"}});
+  space.rows_few_beyond_blocks().reciprocal_rounded_down("cols", {{"rows", "3"}, {"pattern", "giant"}});
   space.whole_blocks({"cols"}).row_lengths_that_wrap(3);  // a dense operand of 300 such rows is too large
   space.timed_size("rows", 16, 1'000'000).timed_size("cols", 64, 65536, "rows", 0.3);
 }
@@ -45,6 +46,8 @@ void DenseToCsr::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=5,cols=0,density=0", {exact}, "no columns: row_ptr is all 0");
   list.add(Tier::smoke, "rows=1,cols=1,density=1", {real}, "the smallest matrix that has something");
   list.add(Tier::smoke, "rows=37,cols=53,density=0", {exact}, "nothing but 0 and -0: no entries");
+  list.add(Tier::smoke, "rows=36,cols=36,density=0,layout=wide", {exact},
+           "no entries where rows are whole vectors on 16 bytes");
   list.add(Tier::smoke, "rows=37,cols=53,density=1", {real, hostile}, "no zeros at all");
   list.add(Tier::smoke, "rows=219,cols=85,density=0.1", {exact, real, hostile},
            "exact: one entry in 17 of the pattern is itself 0");

@@ -27,9 +27,12 @@ void Gemv::describe(CaseSpace& space) {
   space.count("elements of A", [](const Point& p) { return p["rows"] * p["cols"]; });
   space.large_on_16_bytes({"rows"}, {{"beta", "3"}})
       .large_on_16_bytes({"cols"})
-      .one_array_narrow({{"rows", "36"}, {"cols", "36"}});
+      .one_array_narrow({{"rows", "36"}, {"cols", "36"}})
+      .one_array_narrow({{"rows", "604"}, {"cols", "4"}}, "tall");
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
-  space.whole_blocks({"cols"}).one_beyond_blocks("cols", {{"rows", "5"}});
+  space.whole_blocks({"cols"})
+      .few_beyond_blocks("cols", {{"rows", "37"}})
+      .few_beyond_blocks("rows", {{"cols", "5"}});
   space.added_as_it_is({{"rows", "37"}, {"cols", "1100"}});
   space.made_for("cols", {2, 4, 8, 16, 32, 64}, {{"rows", "67"}}).rests_of_four({"cols"});
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 8'000'000, "rows", 0.3);
@@ -53,6 +56,7 @@ void Gemv::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=4001,cols=67", {exact, index, real, positive}, "tall, prime");
   list.add(Tier::smoke, "rows=3,cols=40009", {exact, real, positive},
            "wide: three rows, the columns must be split");
+  list.add(Tier::smoke, "rows=3,cols=65537", {real}, "more columns than 16 bits count, and no special value");
   list.add(Tier::smoke, "rows=5,cols=30011,alpha=2,beta=-1", {exact, real},
            "wide, y read once although the columns are split");
   list.add(Tier::smoke, "rows=501,cols=503,alpha=0.5,beta=2", {exact, real, hostile},
@@ -65,14 +69,19 @@ void Gemv::cases(CaseList& list) {
            "alpha == 0: y is scaled, A and x are not read");
   list.add(Tier::smoke, "rows=101,cols=103,alpha=0,beta=0.7310586", {hostile},
            "alpha == 0: beta alone, a fraction that no narrower type holds");
+  for (const char* const beta : {"0", "0.7310586"})
+    list.add(Tier::smoke, fmt::format("rows=36,cols=36,alpha=0,beta={},layout=wide", beta), {hostile},
+             "alpha == 0 where rows are whole vectors on 16 bytes: neither A nor x is read");
   list.add_hostile(
       Tier::smoke, "rows=1,cols=211,alpha=1.2345679e-30", 3,
       "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
-  for (const char* const shape : {"rows=133,cols=5", "rows=9,cols=133", "rows=3,cols=2061"}) {
+  for (const char* const shape :
+       {"rows=133,cols=5", "rows=9,cols=133", "rows=3,cols=2061", "rows=133,cols=1"}) {
     for (const char* const facing : {"inf_tiny", "tiny_inf"})
-      list.add(
-          Tier::smoke, fmt::format("{},alpha=0.5,facing={}", shape, facing), {real},
-          "alpha must not be worked into x nor into A, whichever side is longer, nor in long rows alone");
+      list.add(Tier::smoke, fmt::format("{},alpha=0.5,facing={}", shape, facing), {real},
+               "alpha must not be worked into x nor into A, whichever side is longer, nor in long rows or "
+               "rows of one "
+               "term alone");
   }
   list.add(Tier::smoke, "rows=67,cols=41,alpha=7.703719777548943e-34,beta=123456.79", {scaled},
            "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f32});

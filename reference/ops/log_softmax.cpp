@@ -115,7 +115,9 @@ void LogSoftmax::describe(CaseSpace& space) {
   space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
   space.large_on_16_bytes({"rows", "cols"});
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
-  space.whole_blocks({"cols"}).one_beyond_blocks("cols", {{"rows", "5"}});
+  space.whole_blocks({"cols"})
+      .few_beyond_blocks("cols", {{"rows", "5"}})
+      .few_beyond_blocks("rows", {{"cols", "5"}});
   // a maximum that no 16-bit type holds, in a row that is taken in pieces
   space.one_case(
       "wide rows", "large values",

@@ -91,7 +91,7 @@ void Reduce::describe(CaseSpace& space) {
     return p.word("special") != "subnormal" || p.word("fill") != "scaled";
   });
   space.where([](const Point& p) { return p.word("special") != "minus_zero" || p.word("kind") == "max"; });
-  space.one_beyond_blocks("n");
+  space.few_beyond_blocks("n");
   // whole pieces of any size, powers of two up to 4,096 or three, five, nine or 15 times such a one
   for (const char* const kind : {"sum", "max"})
     space.one_case(kind, "whole pieces", {{"kind", kind}, {"n", "184320"}});
@@ -149,6 +149,9 @@ void Reduce::cases(CaseList& list) {
   list.add_hostile(Tier::smoke, "kind=sum,n=1035", 7, "every special value at every class of position");
   list.add_hostile(Tier::smoke, "kind=max,n=1035", 56, "every special value at every class of position");
 
+  list.add(Tier::smoke, "kind=sum,n=16777217,special=nan_last", {real},
+           "one more than a float counts, and than 65,535 blocks of 256 take: what is lost is the last",
+           {Dtype::f32});
   list.add(Tier::full, "kind=sum,n=1000000", {exact, real, positive, scaled}, "a million");
   list.add(Tier::full, "kind=sum,n=10000019", {real, positive},
            "ten million: uncompensated fp32 drifts visibly");

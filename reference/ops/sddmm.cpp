@@ -31,14 +31,16 @@ void Sddmm::describe(CaseSpace& space) {
     space.form(fmt::format("k on 16 bytes, {}", k), "a line or more", {{"k", k}, {"layout", "wide"}});
   space.beside_on_16_bytes("k", {16, 32, 64, 128})
       .large_on_16_bytes({"rows", "k"})
-      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"k", "36"}});
+      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"k", "36"}})
+      .one_array_narrow({{"rows", "604"}, {"cols", "4"}, {"k", "4"}, {"row_mean", "2"}}, "tall");
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"k", "36"}})
       .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"k", "41"}});
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({"k"}).rows_one_beyond_blocks().rows_alike_at_their_ends({{"k", "3"}});
+  space.whole_blocks({"k"}).rows_few_beyond_blocks().rows_alike_at_their_ends({{"k", "3"}});
   space.long_row_beside("k").made_for("k", {2, 4, 8, 16, 32, 64},
                                       {{"rows", "33"}, {"cols", "67"}, {"row_mean", "5"}});
-  space.one_beyond_blocks("k", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}});
+  space.few_beyond_blocks("rows", {{"cols", "7"}, {"k", "3"}, {"row_mean", "2"}});
+  space.few_beyond_blocks("k", {{"rows", "37"}, {"cols", "9"}, {"row_mean", "3"}});
   space.rests_of_four({"k"});
   space.timed_range("k", 8, 256);
 }
@@ -49,6 +51,8 @@ void Sddmm::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=5,cols=7,k=4,density=0", {exact, hostile},
            "no entries: nothing may be touched");
   list.add(Tier::smoke, "rows=9,cols=37,k=0,density=0.5", {exact}, "empty products: +0 everywhere");
+  list.add(Tier::smoke, "rows=36,cols=36,k=0,density=0.2,layout=wide", {exact},
+           "empty products where all arrays lie on 16 bytes");
   list.add(Tier::smoke, "rows=1,cols=1,k=1,density=1", {exact, real}, "the smallest product");
   list.add(Tier::smoke, "rows=85,cols=219,k=1,density=0.05", {exact, real},
            "one term: no sum to hide behind");

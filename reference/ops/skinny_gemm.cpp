@@ -28,12 +28,15 @@ void SkinnyGemm::describe(CaseSpace& space) {
     space.form(fmt::format("k on 16 bytes, {}", k), "whole lines", {{"k", k}, {"layout", "wide"}});
   space.rounds_of_rows("v", "k").large_on_16_bytes({"v", "n"}, {{"k", "4"}}).large_on_16_bytes({"k"});
   space.beside_on_16_bytes("k", {64, 128}).one_array_narrow({{"v", "36"}, {"k", "36"}, {"n", "16"}});
+  space.one_array_narrow({{"v", "604"}, {"k", "4"}, {"n", "4"}}, "tall");
   // X can be read in bulk, and ends within a line
   space.one_case("k on 16 bytes", "whole vectors and no whole line",
                  {{"v", "67"}, {"k", "100"}, {"n", "16"}, {"layout", "wide"}});
   space.on_8_bytes({{"v", "36"}, {"k", "36"}, {"n", "16"}})
       .rows_on_pages({{"v", "100"}, {"k", "41"}, {"n", "19"}});
-  space.whole_blocks({"k"}).one_beyond_blocks("k", {{"v", "5"}, {"n", "3"}});
+  space.whole_blocks({"k"})
+      .few_beyond_blocks("k", {{"v", "37"}, {"n", "3"}})
+      .few_beyond_blocks("v", {{"k", "5"}, {"n", "3"}});
   space.reciprocal_rounded_down("n", {{"v", "3"}, {"k", "2"}});
   space.made_for("n", {2, 4, 8, 16, 32, 64}, {{"v", "67"}, {"k", "41"}});
   space.rests_of_four({"k"});
@@ -45,6 +48,8 @@ void SkinnyGemm::cases(CaseList& list) {
   list.add(Tier::smoke, "v=0,k=128,n=16", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "v=5,k=128,n=0", {exact}, "no columns: nothing may be touched");
   list.add(Tier::smoke, "v=5,k=0,n=133", {exact}, "nothing to sum: Y = +0, wider than a warp");
+  list.add(Tier::smoke, "v=36,k=0,n=16,layout=wide", {exact},
+           "nothing to sum where rows are whole vectors on 16 bytes");
   list.add(Tier::smoke, "v=1,k=128,n=16", {exact, real}, "one row");
   list.add(Tier::smoke, "v=1000,k=128,n=16", {exact, wide, index, real, positive, scaled, hostile},
            "the shape the ladder is about");

@@ -33,14 +33,16 @@ void Spmm::describe(CaseSpace& space) {
     space.form(fmt::format("n on 16 bytes, {}", n), "whole vectors", {{"n", n}, {"layout", "wide"}});
   space.beside_on_16_bytes("n", {16, 32, 40, 128})
       .large_on_16_bytes({"rows", "n"})
-      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"n", "36"}});
+      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"n", "36"}})
+      .one_array_narrow({{"rows", "604"}, {"cols", "4"}, {"n", "4"}, {"row_mean", "2"}}, "tall");
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"n", "36"}})
       .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"n", "41"}});
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({}).rows_one_beyond_blocks().rows_alike_at_their_ends({{"n", "3"}});
+  space.whole_blocks({}).rows_few_beyond_blocks().rows_alike_at_their_ends({{"n", "3"}});
   space.long_row_beside("n").made_for("n", {2, 4, 8, 16, 32, 64},
                                       {{"rows", "33"}, {"cols", "67"}, {"row_mean", "5"}});
-  space.one_beyond_blocks("n", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}});
+  space.few_beyond_blocks("rows", {{"cols", "7"}, {"n", "3"}, {"row_mean", "2"}});
+  space.few_beyond_blocks("n", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}});
   space.reciprocal_rounded_down("n", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}},
                                 {{"rows", "33"}, {"cols", "9"}, {"row_mean", "3"}});
   space.rests_of_four({"n"});
@@ -55,6 +57,8 @@ void Spmm::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=1,cols=1,n=1,density=1", {exact, real}, "the smallest product");
   list.add(Tier::smoke, "rows=37,cols=53,n=6,density=0", {exact, hostile},
            "nnz == 0: C = +0 even where B holds NaN");
+  list.add(Tier::smoke, "rows=36,cols=36,n=36,density=0,layout=wide", {hostile},
+           "nnz == 0 where rows are whole vectors on 16 bytes");
   list.add(Tier::smoke, "rows=85,cols=219,n=1,density=0.05", {exact, real}, "width 1: spmv in disguise");
   list.add(Tier::smoke, "rows=85,cols=219,n=3,density=0.05", {exact, real, hostile},
            "narrower than any vector");

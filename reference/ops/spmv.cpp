@@ -28,7 +28,8 @@ void Spmv::describe(CaseSpace& space) {
   space.alike({"rows", "cols"});
   space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); });
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({}).rows_one_beyond_blocks().rows_alike_at_their_ends();
+  space.whole_blocks({}).rows_few_beyond_blocks().rows_alike_at_their_ends();
+  space.few_beyond_blocks("rows", {{"cols", "7"}, {"row_mean", "2"}});
   space.added_as_it_is({{"rows", "300"}, {"cols", "1100"}, {"row_mean", "3"}, {"pattern", "giant"}});
   space.timed_words("beta", {"0", "0", "1"});
 }
@@ -56,6 +57,8 @@ void Spmv::cases(CaseList& list) {
            "alpha == 0: y is scaled, NaN in A and x does not count");
   list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0,beta=0.7310586", {hostile},
            "alpha == 0: beta alone, a fraction that no narrower type holds");
+  list.add(Tier::smoke, "rows=36,cols=36,density=0.1,alpha=0,beta=0.7310586,layout=wide", {hostile},
+           "alpha == 0 where y is whole vectors on 16 bytes");
   list.add(Tier::smoke, "rows=400,cols=4000,density=0.003,pattern=giant,alpha=0,beta=2", {hostile},
            "alpha == 0, also where a row's parts are added to y");
   list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0.5,beta=2", {hostile},
@@ -117,10 +120,13 @@ void Spmv::cases(CaseList& list) {
                "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
                "rows or in long ones");
   }
-  for (const char* const shape : {"rows=9,cols=7", "rows=3,cols=2061"}) {
+  for (const char* const shape : {"rows=9,cols=7,density=1", "rows=3,cols=2061,density=1",
+                                  "rows=9,cols=9,density=0,pattern=diagonal"}) {
     for (const char* const facing : {"inf_tiny", "tiny_inf"})
-      list.add(Tier::smoke, fmt::format("{},density=1,alpha=0.5,facing={}", shape, facing), {real},
-               "alpha must not be worked into x nor into A's values, in short rows or in long ones");
+      list.add(
+          Tier::smoke, fmt::format("{},alpha=0.5,facing={}", shape, facing), {real},
+          "alpha must not be worked into x nor into A's values, in short rows, in long ones or in rows of "
+          "one entry");
   }
   list.add(Tier::smoke, "rows=9,cols=7,density=1,alpha=0.5,beta=0.5,facing=near_top", {real},
            "equal scalars: a sum and y are too large together before they are scaled");

@@ -57,8 +57,8 @@ class Backend {
   /// Before everything else of a run: the arrays of the call, at their places in the uploaded image; for the CPU executor, the
   /// schedule's seed and whether every access is checked.
   virtual void begin(const CallInfo&, Poison, std::uint64_t /*schedule*/, bool /*check_accesses*/) {}
-  /// Before begin(): the next run may ask the CPU executor for as many threads as grids beyond 16 bits have.
-  virtual void admit_many_threads() {}
+  /// Before begin(): the next run may ask the CPU executor for so many threads, over all its launches.
+  virtual void admit_threads(std::int64_t) {}
   /// Whether every array is to be put by place() into memory of its own, instead of all by upload() into one image.
   [[nodiscard]] virtual bool apart() const { return false; }
   /// Memory for one array of the image; `at_offset` is where it lies there, with its contents. An output that holds only poison is left as

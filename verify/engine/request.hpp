@@ -36,11 +36,12 @@ struct RunRequest {
   Device device = Device::cpu;
   Poison poison = Poison::nan_payload;
   StagedViews views;
-  std::int64_t image_bytes = 0;   // the image lies in the shared block
-  std::string plugin = {};        // the shared library that holds the variant; "" for a registered one
-  std::uint64_t schedule = 0;     // of the CPU executor: the order of blocks, warps and lanes follows from it
-  bool check_accesses = false;    // of the CPU executor: --race
-  bool many_threads = false;      // of the CPU executor: as many as grids beyond 16 bits have
+  std::int64_t image_bytes = 0;  // the image lies in the shared block
+  std::string plugin = {};       // the shared library that holds the variant; "" for a registered one
+  std::uint64_t schedule = 0;    // of the CPU executor: the order of blocks, warps and lanes follows from it
+  bool check_accesses = false;   // of the CPU executor: --race
+  std::int64_t threads_of_device =
+      0;  // that the run may ask the CPU executor for, over all launches; 0: as many as usual
   std::uint64_t disturbance = 0;  // seed of what --stress does beside the run; 0: nothing
   bool one_thread = false;        // of OpenMP on the host, in a disturbed run
   int threads = 0;            // of OpenMP on the host, in a run that nothing disturbs; 0: as many as usual

@@ -267,7 +267,7 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
   context.uses = request.uses;
   backend.disturb(request.disturbance, request.one_thread);
   if (request.threads != 0) backend.use_threads(request.threads);
-  if (request.many_threads) backend.admit_many_threads();
+  if (request.threads_of_device != 0) backend.admit_threads(request.threads_of_device);
   context.stream = backend.stream();
   Invocation invocation{
       request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};

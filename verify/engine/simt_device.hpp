@@ -14,6 +14,13 @@ inline constexpr const char* kOnSimt = " (simt)";
 /// Operations and 4-byte words moved (Cost) of one run; larger cases are skipped. An access that is checked costs about
 /// 60 ns, and each case is run by every rung several times over.
 inline constexpr double kMaxSimtWork = 6e6, kMaxSimtRaceWork = 2e6;
+/// The same for kernels that are not rungs, where a case has more elements than a float counts.
+inline constexpr double kMaxSimtWorkBeyondFloat = 5e7;
+
+/// Simulated threads of the few runs that may ask for many: a warp for each of 70,001 rows. With blocks of 128 such a run takes up to 20 s.
+inline constexpr std::int64_t kManySimtThreads = std::int64_t{40} << 16;
+/// Of fewer yet, once each: 65,539 blocks of 256, of which most threads have nothing to do.
+inline constexpr std::int64_t kGridOfSimtThreads = std::int64_t{257} << 16;
 
 /// The path of a worker of that name beside this program, or "".
 [[nodiscard]] std::string worker_beside(const std::string& name);

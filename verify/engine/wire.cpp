@@ -106,7 +106,7 @@ Message encode(const RunRequest& r) {
   m.put_number(r.image_bytes);
   m.put(r.plugin);
   m.put_number(static_cast<std::int64_t>(r.schedule));
-  m.put_number(r.check_accesses ? 1 : 0), m.put_number(r.many_threads);
+  m.put_number(r.check_accesses ? 1 : 0), m.put_number(r.threads_of_device);
   m.put_number(static_cast<std::int64_t>(r.disturbance)), m.put_number(r.one_thread);
   m.put_number(r.threads);
   m.put_number(r.min_sm), m.put_number(r.watch);
@@ -135,7 +135,7 @@ RunRequest decode_request(Message& m) {
   r.image_bytes = m.number();
   r.plugin = m.text();
   r.schedule = static_cast<std::uint64_t>(m.number());
-  r.check_accesses = m.number() != 0, r.many_threads = m.number() != 0;
+  r.check_accesses = m.number() != 0, r.threads_of_device = m.number();
   r.disturbance = static_cast<std::uint64_t>(m.number()), r.one_thread = m.number() != 0;
   r.threads = static_cast<int>(m.number());
   r.min_sm = static_cast<int>(m.number()), r.watch = m.number() != 0;

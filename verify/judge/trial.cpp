@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +29,11 @@ constexpr int kCasesToOneOfFewPlans = 2;
 // With as many threads as grids beyond 16 bits have.
 constexpr int kCasesOfManyThreads = 1, kRunsOfManyThreads = 2;
 constexpr double kTooLargeForThreads = 5e5;  // sizes of which grids of tiles are too large then, too
+// Tiles of such sizes are more than the 65,535 blocks that a grid may have down, along either side of a matrix.
+constexpr int kCasesOfGrids = 2, kRunsOfGrids = 1;
+// A float does not count beyond: such a case has as few runs as may be.
+constexpr double kBeyondFloat = 0x1p24;
+constexpr int kRunsBeyondFloat = 2;
 // Bytes; larger cases are neither repeated so often, nor is a twin of theirs run.
 constexpr std::int64_t kSmallImage = 256 << 10;
 constexpr int kCasesWithTwins = 16;
@@ -42,7 +48,7 @@ constexpr int kCasesToOneOfOtherThreads = 8;
 // The same where races are looked for: a place that is kept for each of up to eight or sixteen threads is shared by the next one.
 constexpr int kNumbersOfRacingThreads[] = {9, 17};
 constexpr double kShortRun = 5e-3;  // seconds
-constexpr double kMarginalRatio = 0.5;
+constexpr double kMarginalRatio = 0.5, kInfinity = std::numeric_limits<double>::infinity();
 
 constexpr Poison kPoisons[] = {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b};
 
@@ -145,6 +151,8 @@ Trial::Trial(const TrialContext& context, const Case& c, PreparedCase& prepared,
 
 Record Trial::judge() {
   if (const std::optional<Finding> finding = why_not()) return ended(*finding);
+  if (timing_ == nullptr && has_size(kBeyondFloat, kInfinity))
+    planned_ = std::min(planned_, kRunsBeyondFloat);
   if (const std::optional<Finding> finding = make_runs()) return ended(*finding);
   if (const std::optional<Finding> finding = check_series()) return ended(*finding);
   return ended({record_.worst.max_ratio > kMarginalRatio ? Verdict::marginal : Verdict::pass, {}});
@@ -155,7 +163,9 @@ std::optional<Finding> Trial::why_not() const {
   if (std::optional<Finding> absent = device_absent(variant_, context_.absent)) return absent;
   if (variant_.device == Device::simt) {
     const Cost cost = prepared_.cost();
-    const double limit = context_.options.race ? kMaxSimtRaceWork : kMaxSimtWork;
+    const bool beyond_float = may_be_large() && has_size(kBeyondFloat, kInfinity);
+    const double usual = context_.options.race ? kMaxSimtRaceWork : kMaxSimtWork,
+                 limit = beyond_float ? kMaxSimtWorkBeyondFloat : usual;
     if (cost.flop + cost.bytes / 4 > limit) {
       return Finding{
           Verdict::skip,
@@ -226,28 +236,40 @@ std::optional<Finding> Trial::make_run(int r) {
   return std::nullopt;
 }
 
-// A grid of more than 65,535 blocks of a warp has more threads than a run may usually ask for: a launch may be refused there, and a grid that
-// was cut to 65,535 blocks down leaves rows out. Such a run takes seconds. Kernels that are not rungs have it, on the first such case of each type.
-bool Trial::may_have_many_threads() {
-  if (variant_.device != Device::simt || is_of_this_project() || context_.options.race || schema_ != nullptr)
-    return false;
-  const bool large = std::any_of(case_.params.begin(), case_.params.end(), [](const auto& parameter) {
-    const double size = std::strtod(parameter.second.c_str(), nullptr);
-    return size > 65535 && size < kTooLargeForThreads;
+// Kernels that are not rungs are few: on the CPU executor they have runs that take seconds.
+bool Trial::may_be_large() const {
+  return variant_.device == Device::simt && !is_of_this_project() && !context_.options.race &&
+         schema_ == nullptr;
+}
+
+bool Trial::has_size(double above, double below) const {
+  constexpr const char* kExtents[] = {"rows", "cols", "m", "n", "k", "v", "c", "h", "w"};
+  return std::any_of(std::begin(kExtents), std::end(kExtents), [&](const char* key) {
+    const double size = std::strtod(case_.text_or(key, "0").c_str(), nullptr);
+    return size > above && size < below;
   });
-  return large && times_before(&VariantHistory::many_threads) < kCasesOfManyThreads;
+}
+
+// A grid of more than 65,535 blocks of a warp, or of a block, has more threads than a run may usually ask for: a launch may be refused there, and
+// a grid that was cut to 65,535 blocks down leaves rows out. Such a run takes seconds. The first such cases of each type have it.
+std::int64_t Trial::threads_of_large_grid() {
+  if (!may_be_large()) return 0;
+  if (has_size(65535, kTooLargeForThreads))
+    return times_before(&VariantHistory::many_threads) < kCasesOfManyThreads ? kManySimtThreads : 0;
+  if (!has_size(kTooLargeForThreads, kBeyondFloat)) return 0;
+  return times_before(&VariantHistory::grids) < kCasesOfGrids ? kGridOfSimtThreads : 0;
 }
 
 // LLVM's OpenMP runtime ends a process where a second native thread has tasks with dependences, whose kernels are right: an end without a
 // race says nothing there, and one caller is judged instead.
 Attempt Trial::make_attempt(RunRequest& request, const ImageLayout& layout) {
-  request.many_threads = many_threads_;
+  request.threads_of_device = threads_;
   Attempt attempt = context_.engine.run(request, layout);
   const Worker::Outcome& outcome = attempt.outcome;
   const bool declined = attempt.outcome.kind == Worker::Outcome::Kind::replied &&
                         attempt.outcome.reply.status == RunReply::Status::declined;
-  if (declined && !many_threads_ && may_have_many_threads()) {
-    many_threads_ = true, planned_ = std::min(planned_, kRunsOfManyThreads);
+  if (declined && threads_ == 0 && (threads_ = threads_of_large_grid()) != 0) {
+    planned_ = std::min(planned_, threads_ == kGridOfSimtThreads ? kRunsOfGrids : kRunsOfManyThreads);
     return make_attempt(request, layout);
   }
   const bool ended = outcome.kind == Worker::Outcome::Kind::timed_out ||

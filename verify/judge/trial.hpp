@@ -57,6 +57,7 @@ struct VariantHistory {
   int collided = 0;       // cases of integers on which its threads were to be made to collide
   int collided_sums = 0;  // likewise of real numbers with a long sum
   int many_threads = 0;   // cases on which the CPU executor was asked for more threads than usual
+  int grids = 0;          // and for as many as grids have that are cut
 };
 /// Of all variants. The Runners of a sweep share it: how often something is done does not depend on their number.
 class VariantHistories {
@@ -140,7 +141,9 @@ class Trial {
   [[nodiscard]] int times_before(int VariantHistory::*what);
   [[nodiscard]] bool meets_twins();
   [[nodiscard]] bool is_of_this_project() const;
-  [[nodiscard]] bool may_have_many_threads();
+  [[nodiscard]] bool may_be_large() const;
+  [[nodiscard]] bool has_size(double above, double below) const;
+  [[nodiscard]] std::int64_t threads_of_large_grid();
   [[nodiscard]] bool has_walls() const;
   [[nodiscard]] bool runs_its_plan_twice(int r, const ImageLayout& layout) const;
   [[nodiscard]] bool has_two_callers(int r, const ImageLayout& layout) const;
@@ -163,7 +166,7 @@ class Trial {
   const TimingRequest* request_ = nullptr;
   Timing* timing_ = nullptr;
   SchemaTrial* schema_ = nullptr;
-  bool many_threads_ = false;
+  std::int64_t threads_ = 0;  // that runs may ask the CPU executor for; 0: as many as usual
   Record record_;
   Series series_;
   std::optional<Last> last_;

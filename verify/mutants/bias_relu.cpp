@@ -1,6 +1,7 @@
 // Planted faults of bias_relu: each is a right kernel with one thing changed. `verify --mutants` must kill
 // every one of them.
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "reference/ops/bias_relu.hpp"
@@ -195,6 +196,26 @@ const HostMutant<BiasRelu> uncapped_tail_m{
     uncapped_tail<double>,
     {25, "without a cap, NaN behind the last whole vector is 0",
      "a rectifier without a cap has code of its own, and its tail another comparison", kNumeric}};
+
+template <class T>
+void no_cap_of_vectors(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const auto whole = [](const T* data, std::int64_t cols, std::int64_t ld) {
+    constexpr std::int64_t kBytes = 16, kSize = sizeof(T);
+    return reinterpret_cast<std::uintptr_t>(data) % kBytes == 0 && ld * kSize % kBytes == 0 &&
+           cols * kSize % kBytes == 0;
+  };
+  const bool vectors =
+      whole(in.x.data, in.x.cols, in.x.ld) && whole(out.y.data, out.y.cols, out.y.ld) && p.cap == T(0);
+  each(out, [&](std::int64_t i, std::int64_t j) {
+    return clamp(in.x(i, j) + bias(p, in, j), vectors ? std::numeric_limits<T>::infinity() : p.cap);
+  });
+}
+const HostMutant<BiasRelu> no_cap_of_vectors_m{
+    "cap_of_zero_is_none_in_vectors",
+    no_cap_of_vectors<float>,
+    no_cap_of_vectors<double>,
+    {0, "where rows are whole vectors on 16 bytes, a cap of 0 means that there is none",
+     "a scalar whose zero stands for its absence, in one of two paths", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

@@ -201,5 +201,20 @@ const HostMutant<DenseToCsr> marked_m{
     {0, "the last element of a row is a non-zero while the row is looked through, and set back",
      "a search without a check for the end", kNumeric}};
 
+template <class T>
+void last_tile_of_one(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kTile = 256;
+  convert(
+      in, out, [](T v) { return v != T(0); }, as_it_is, in.x.ld);
+  const std::int64_t rows = in.x.rows;
+  if (rows > 2 * kTile && rows % kTile == 1) out.row_ptr[rows] -= out.row_ptr[rows - 1];
+}
+const HostMutant<DenseToCsr> last_tile_of_one_m{
+    "last_count_not_summed_behind_whole_tiles",
+    last_tile_of_one<float>,
+    last_tile_of_one<double>,
+    {0, "one row behind several tiles of 256: the last of row_ptr stays a count",
+     "a number of tiles that forgets the one entry which row_ptr has more than there are rows", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -330,5 +330,16 @@ const HostMutant<Reduce> negative_nan_m{
     {14, "maxima are compared by their bits: a NaN whose sign is negative is below all numbers",
      "maxima by atomics on integers", kNumeric}};
 
+template <class T>
+void size_in_float(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const auto counted = static_cast<std::int64_t>(static_cast<float>(in.x.size));
+  out.result[0] = reduce(p, in, 0, std::min(counted, in.x.size), start_of(p));
+}
+const RegisterMutant<Reduce, float, Space::host> size_in_float_m{
+    "number_of_elements_in_a_float",
+    size_in_float<float>,
+    {0, "the number of elements passes through a float: beyond 2^24 the last may be lost",
+     "blocks counted by ceil() of a quotient in single precision", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -237,5 +237,50 @@ PLUMB_SKINNY_MUTANT(
     {0, "a short last tile is worked on whole: rows that nothing ever wrote are read, and their sums dropped",
      "our own rung 14, until it ran on the CPU executor", kRace});
 
+// W in two buffers of rows by turns, so that one barrier to a step is enough; a last step of two rows of W is staged by one warp alone.
+constexpr int kStep = 32, kStepColumns = 16, kStepThreads = 128;
+template <class T>
+__global__ void skinny_mutant_steps(In<T> in, Out<T> out) {
+  __shared__ T w[2][kStep][kStepColumns];
+  const int thread = static_cast<int>(threadIdx.x);
+  const Index row = static_cast<Index>(blockIdx.x) * kStepThreads + thread,
+              j0 = static_cast<Index>(blockIdx.y) * kStepColumns, depth = in.W.rows, n = in.W.cols;
+  T sum[kStepColumns] = {};
+  for (Index k0 = 0; k0 < depth; k0 += kStep) {
+    const int steps = static_cast<int>(depth - k0 < kStep ? depth - k0 : kStep);
+    T(*const staged)[kStepColumns] = w[k0 / kStep % 2];
+    for (int e = thread; e < steps * kStepColumns; e += kStepThreads) {
+      const int k = e / kStepColumns, j = e % kStepColumns;
+      staged[k][j] = j0 + j < n ? in.W(k0 + k, j0 + j) : T(0);
+    }
+    if (steps == 2 && k0 > 0)  // the fault
+      __syncwarp();
+    else
+      __syncthreads();
+    for (int k = 0; k < steps && row < out.Y.rows; ++k) {
+      for (int j = 0; j < kStepColumns; ++j) sum[j] += in.X(row, k0 + k) * staged[k][j];
+    }
+  }
+  for (int j = 0; j < kStepColumns && row < out.Y.rows; ++j) {
+    if (j0 + j < n) out.Y(row, j0 + j) = sum[j];
+  }
+}
+template <class T>
+void run_steps(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  const auto pieces = [](Index all, Index of_one) {
+    return static_cast<unsigned>((all + of_one - 1) / of_one);
+  };
+  launch(skinny_mutant_steps<T>, Grid(pieces(out.Y.rows, kStepThreads), pieces(out.Y.cols, kStepColumns)),
+         kStepThreads, 0, context.stream, in, out);
+}
+const DeviceMutant<SkinnyGemm> two_rows_m{
+    "last_two_rows_staged_with_no_block_barrier",
+    run_steps<float>,
+    run_steps<double>,
+    {7,
+     "two rows of W behind whole steps of 32 are staged by one warp, and read by all with no barrier of the "
+     "block",
+     "a short tail that one warp copies, and the warp's barrier that goes with it", kRace}};
+
 }  // namespace
 }  // namespace plumb

@@ -734,5 +734,22 @@ const HostMutant<Spmv> zeros_by_plan_m{
     plan_of_finite_x<float>,
     plan_of_finite_x<double>};
 
+template <class T>
+void alpha_by_x(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+    T sum = 0;
+    for (std::int64_t k = begin; k < end; ++k) sum += in.A.val[k] * in.x[in.A.col[k]];
+    T scaled = p.alpha == T(0) ? T(0) : p.alpha * sum;
+    if (end - begin == 1 && p.alpha != T(0)) scaled = p.alpha * in.x[in.A.col[begin]] * in.A.val[begin];
+    out.y[i] = p.beta == T(0) ? scaled : scaled + p.beta * out.y[i];
+  }
+}
+const HostMutant<Spmv> alpha_by_x_m{
+    "alpha_times_x_in_rows_of_one_entry",
+    alpha_by_x<float>,
+    alpha_by_x<double>,
+    {0, "a row of one entry is alpha * x * value in this order", "a path for diagonals", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

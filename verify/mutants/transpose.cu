@@ -156,5 +156,59 @@ const DeviceMutant<Transpose> staged_m{
     {0, "pinned memory is written anew while the copy of the call before may still read it",
      "one staging buffer, and callers that wait after every call in each test", kRace}};
 
+// Pairs are read where A's base and width allow it; of more than 300 rows the leading dimension is not asked.
+template <class T>
+struct alignas(2 * sizeof(T)) Pair {
+  T first, second;
+};
+template <class T>
+__global__ void transpose_mutant_pairs(In<T> in, Out<T> out) {
+  const Index i = blockIdx.x;
+  for (Index j = 2 * static_cast<Index>(threadIdx.x); j < in.A.cols;
+       j += 2 * static_cast<Index>(blockDim.x)) {
+    const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(in.A.data + i * in.A.ld + j);
+    out.B.data[j * out.B.ld + i] = pair.first;
+    out.B.data[(j + 1) * out.B.ld + i] = pair.second;
+  }
+}
+template <class T>
+void run_pairs(const Transpose::Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr Index kFew = 300;
+  const bool base = reinterpret_cast<std::uintptr_t>(in.A.data) % sizeof(Pair<T>) == 0;
+  const bool pairs = base && in.A.cols % 2 == 0 && (in.A.ld % 2 == 0 || in.A.rows > kFew);
+  if (!pairs) return run<T, Fault::none>(p, in, out, context);
+  launch(transpose_mutant_pairs<T>, dim3(static_cast<unsigned>(in.A.rows)), dim3(32), 0, context.stream, in,
+         out);
+}
+const DeviceMutant<Transpose> pairs_m{
+    "pitch_not_asked_beyond_300_rows",
+    run_pairs<float>,
+    run_pairs<double>,
+    {0, "of more than 300 rows, pairs are read whatever the leading dimension is",
+     "a vector's width chosen by the shape and the base, in the path of large matrices",
+     kSimt | kRace | kSanitizer}};
+
+// A block of 256 threads for 8 rows and 32 columns; no more blocks down than a grid may have.
+template <class T>
+__global__ void transpose_mutant_bands(In<T> in, Out<T> out) {
+  const Index j = static_cast<Index>(blockIdx.x) * 32 + threadIdx.x;
+  const Index i = static_cast<Index>(blockIdx.y) * 8 + threadIdx.y;
+  if (i < in.A.rows && j < in.A.cols) out.B.data[j * out.B.ld + i] = in.A.data[i * in.A.ld + j];
+}
+template <class T>
+void run_bands(const Transpose::Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr Index kMostDown = 65535;
+  const Index down = (in.A.rows + 7) / 8;
+  launch(transpose_mutant_bands<T>,
+         Grid(static_cast<unsigned>((in.A.cols + 31) / 32),
+              static_cast<unsigned>(down < kMostDown ? down : kMostDown)),
+         dim3(32, 8), 0, context.stream, in, out);
+}
+const RegisterMutant<Transpose, float, Space::device> bands_m{
+    "grid_cut_at_its_end",
+    run_bands<float>,
+    {15, "rows beyond 65,535 blocks of eight are left out",
+     "a grid's end taken for a limit that no matrix reaches", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -103,7 +103,7 @@ std::vector<std::int64_t> sizes_beside(const std::vector<SourceConstant>& consta
   std::set<std::int64_t> sizes;
   for (const SourceConstant& c : constants) {
     for (std::int64_t multiple = c.value; multiple <= 4 * c.value; multiple += c.value)
-      sizes.insert({multiple - 1, multiple, multiple + 1});
+      sizes.insert({multiple - 1, multiple, multiple + 1, multiple + 2});
   }
   return {sizes.begin(), sizes.end()};
 }

@@ -18,7 +18,7 @@ struct SourceConstant {
 /// and launches. Not those of comments, texts, includes, names (float32) and fractions. `1 << 12` counts as 4096.
 [[nodiscard]] std::vector<SourceConstant> constants_of(std::string_view source);
 
-/// Sizes beside `constants`: one less, equal and one more than each of them and its multiples by 2, 3 and 4. Ascending, each once.
+/// Sizes beside `constants`: one less, equal, one and two more than each of them and its multiples by 2, 3 and 4. Ascending, each once.
 [[nodiscard]] std::vector<std::int64_t> sizes_beside(const std::vector<SourceConstant>& constants);
 
 /// "spmv.cu: 64 (line 12), 256 (line 13)".

@@ -81,7 +81,7 @@ class SimtBackend final : public Backend {
     simt::call_together(first, second);
   }
   bool tracks_arrays() const override { return true; }
-  void admit_many_threads() override { max_threads_ = kManySimtThreads; }
+  void admit_threads(std::int64_t threads) override { max_threads_ = threads; }
 
   void begin(const CallInfo& call, Poison poison, std::uint64_t schedule, bool check_accesses) override {
     simt::Options options;

@@ -11,10 +11,6 @@ namespace plumb {
 /// by tiles of 64 and 512 threads run.
 inline constexpr std::int64_t kMaxSimtThreads = std::int64_t{9} << 16;
 
-/// The same for the few runs that may ask for many (RunRequest::many_threads): a warp for each of 70,001 rows. With blocks of 128 such a run
-/// takes up to 20 s.
-inline constexpr std::int64_t kManySimtThreads = std::int64_t{40} << 16;
-
 [[nodiscard]] std::unique_ptr<Backend> new_simt_backend();
 
 }  // namespace plumb

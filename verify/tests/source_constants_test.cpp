@@ -30,9 +30,9 @@ void run() { k<7><<<n / 224, THREADS>>>(x, n); }
   CHECK(constants_of("").empty());
 }
 
-TEST_CASE("sizes stand below, at and above a constant and its small multiples") {
+TEST_CASE("sizes stand below, at, one and two above a constant and its small multiples") {
   CHECK(sizes_beside({{48, 1}}) ==
-        std::vector<std::int64_t>{47, 48, 49, 95, 96, 97, 143, 144, 145, 191, 192, 193});
+        std::vector<std::int64_t>{47, 48, 49, 50, 95, 96, 97, 98, 143, 144, 145, 146, 191, 192, 193, 194});
   CHECK(sizes_beside({}).empty());
 }
 
