@@ -67,25 +67,6 @@ struct SharedGroups {
 /// of one.
 [[nodiscard]] SharedGroups shared_groups(const Csr<float>& gather);
 
-constexpr int kTeamGroups = 4;  // groups that a block computes side by side, a warp each
-constexpr int kTeamLines = 12;  // inputs of a stage
-
-/// Groups of a layer, kTeamGroups at a time: a team. An input that several groups of a team read is listed once. Stages
-/// hold kTeamLines of a team's inputs, chosen so that its groups read about as many of each stage.
-struct GroupTeams {
-  std::vector<std::int32_t> neuron;        // (teams, 4, 16), -1: none
-  std::vector<std::int32_t> stage_begin;   // (teams + 1)
-  std::vector<std::int32_t> line;          // (stages, kTeamLines): input neurons, -1: none
-  std::vector<std::uint32_t> used;         // (stages, 4): bit i of a group's: it reads line i
-  std::vector<std::int32_t> weight_begin;  // (teams, 4): a group's first input, in the order of its stages
-  std::vector<float> weight;               // (inputs of all groups, 16)
-
-  [[nodiscard]] std::int64_t teams() const { return static_cast<std::int64_t>(stage_begin.size()) - 1; }
-};
-
-/// Groups that follow each other share inputs where any do (shared_groups()).
-[[nodiscard]] GroupTeams group_teams(const Csr<float>& gather);
-
 constexpr int kGroupsPerWarp = 8;  // groups that a warp computes at once
 constexpr int kInputsPerStep = 2;  // inputs of a step
 constexpr int kStepsPerCopy = 2;   // steps that one copy fetches

@@ -4,21 +4,21 @@
 //           is prepared, and computed 16 at a time; every weight is read. Any CSR runs: neurons that share no
 //           input are groups of one, and then 15 of 16 products are wasted.
 // Narrow    up to 1024 neurons: whole_rows_shared.cu. Wide: this file.
-// Idea      a block takes a team of four groups and 128 rows, a warp a group of 16 neurons, a lane 4 of these
-//           rows, 64 sums. Groups of a team share inputs where any of the layer's do (group_teams()), and an
-//           input is fetched once for the team. Inputs pass through a ring of the block in shared memory,
-//           some stages ahead, weights through one of each warp; copies read rows through their list, or 16
-//           bytes of a panel as it lies.
-// Traffic   an activation is read once per team that uses it, and written once. In the challenge's layers
-//           four groups in a row have 80 or 64 inputs, not 128: 1.2 reads of an activation, where groups by
-//           themselves make 2.
-// Limits    the registers of 64 sums; a barrier of the block for each stage of 12 inputs.
-// Before    a warp fetched the inputs of its group alone. H200, 120 layers: 5.75 ms at 4096 neurons, 24.0 at
-//           16,384, 109 at 65,536 (7.1, 28.8 and 123 with loops that were not unrolled by the ring's stages,
-//           fences for the steady-state order, and 4-byte stores; 11.3 and 41.5 where a lane loaded its rows
-//           into registers). A steady-state layer at 4096: 21.4 us, second-level cache 85 % busy, issue
-//           slots 67 %. Copies through L1 instead of past it: the same.
-// Fails at  few rows: a block takes 128.
+// Idea      an input is fetched once for 16 neurons: a warp takes a group and 128 rows, a lane 4 of these
+//           rows, 64 sums. Inputs and their weights pass through a ring in shared memory that belongs to the
+//           warp, some steps ahead; copies read rows through their list, or 16 bytes of a panel as it lies.
+// Traffic   an activation is read once per group that uses it (twice in the challenge's networks), and
+//           written once.
+// Limits    126 to 128 registers, 12 bytes of spills where rows lie as they are (sm_90, nvcc 13.0, ptxas -v).
+//           H200, 120 layers: 5.4 ms at 4096 neurons, 19.9 at 16,384, 82.2 at 65,536 (7.1, 28.8 and 123 with
+//           loops that were not unrolled by the stages, fences for the steady-state order, and 4-byte stores;
+//           11.3 and 41.5 where a lane loaded its rows into registers). A steady-state layer at 4096: 21.4
+//           us, second-level cache 85 % busy, issue slots 67 %. Of the ring's shapes, steps x stages, 2 x 4
+//           is best for listed rows (428 us for 504 in layer 4), 4 x 4 for the others (611 us for 651 in
+//           layer 2; 4 x 2 718, 2 x 8 628). Copies through L1 instead of past it: the same. Not kept: a block
+//           of four groups that fetches each input once for all, 1.2 reads of an activation in place of 2:
+//           5.9, 22.7 and 87.0 ms in the same run (4096 x 1920: 39.7 for 41.3).
+// Fails at  few rows: a warp takes 128.
 #include "gpu/models/sparse_dnn/shared_inputs.hpp"
 
 #include <algorithm>
@@ -27,36 +27,31 @@
 #include "gpu/models/sparse_dnn/tuned_loop.hpp"
 
 namespace plumb {
-namespace sdnn {
 namespace {
 
-constexpr int kWarps = kTeamGroups;
-constexpr int kSharedThreads = 32 * kWarps;
+using namespace sdnn;
 
-constexpr int kSharedBlocks = 4;  // per multiprocessor: 128 registers
-constexpr int kPanels = 4;        // of a block
-constexpr int kStages = 4;        // in flight: one less
-constexpr int kWeights = kGroup / 4;
-constexpr int kLinesOfWarp = kTeamLines / kWarps;  // that a warp copies of a stage
-static_assert(kTeamLines % kWarps == 0);
+constexpr int kSharedThreads = 128;
+constexpr int kWarps = kSharedThreads / 32;
+
+constexpr int kSharedBlocks = 4;                        // per multiprocessor: 128 registers
+constexpr int kPanels = 4;                              // of a warp
+constexpr int kStages = 4, kStep = 4, kListedStep = 2;  // inputs in flight: a step's times (kStages - 1)
 
 /// One layer in device memory.
 struct SharedLayer {
-  Index teams;
-  const std::int32_t* neuron;        // (teams, 4, 16)
-  const std::int32_t* stage_begin;   // (teams + 1)
-  const std::int32_t* line;          // (stages, kTeamLines)
-  const std::uint32_t* used;         // (stages, 4)
-  const std::int32_t* weight_begin;  // (teams, 4)
-  const float4* weight;              // (inputs, 4)
+  Index groups;
+  const std::int32_t* neuron;       // (groups, 16)
+  const std::int32_t* input_begin;  // (groups + 1)
+  const std::int32_t* input;
+  const float4* weight;  // (inputs, 4)
 };
 
-/// What a block holds of the stages in flight: their lines in all rows, and each warp's weights for those that it reads.
+/// What a warp holds of the inputs in flight: their rows, and their weights.
+template <int kStep, int kStages>
 struct Ring {
-  float4 y[kStages][kTeamLines][32];
-  float4 weight[kStages][kWarps][kTeamLines][kWeights];
-  unsigned used[kStages][kWarps];
-  unsigned work_index;
+  float4 y[kStages][kStep][32];
+  float4 weight[kStages][kStep][kGroup / 4];
 };
 
 /// Where 128 rows are read: a lane copies one row of each of 4 panels through the list of rows, or 16 bytes
@@ -78,11 +73,71 @@ struct Rows {
   }
 };
 
-/// Activates the sums of a group, and writes them to the panels that there are; `group`, `panel`, `panels` and `active` as below.
-PLUMB_DEVICE void finish_group(const SharedLayer& w, int group, int panel, int panels, Index neurons,
-                               float4 (&sum)[kGroup], unsigned active, float bias, float cap, int lane,
-                               float* out, unsigned* active_bits) {
-  constexpr int kLineParts = kPanel / 4;
+/// One group of neurons over panels [panel, panel + kPanels); panels from `panels` on do not exist. A lane
+/// has the four rows 4 * (lane % 8) of panel lane / 8. `active` has a bit for each of them that is a row, and
+/// is 0 where there is no panel.
+template <bool kListed, int kStep, int kStages>
+PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, int panels, Index neurons,
+                                  const Rows<kListed>& rows, unsigned active, float bias, float cap, int lane,
+                                  Ring<kStep, kStages>& ring, float* out, unsigned* active_bits) {
+  static_assert(32 % kStep == 0, "a step's inputs are of one 32");
+  static_assert(32 / kStep % kStages == 0, "which begins in stage 0");
+  constexpr int kLineParts = kPanel / 4, kWeights = kGroup / 4;
+  static_assert(kStep * kWeights <= 32, "a weight to a lane");
+  const std::int32_t begin = __ldg(w.input_begin + group);
+  const int inputs = __ldg(w.input_begin + group + 1) - begin, whole = inputs / kStep;
+  const std::int32_t* const input = opaque(w.input + begin + lane);
+  const float4* const weight = opaque(w.weight + static_cast<Index>(begin) * kWeights + lane);
+  std::int32_t mine = 0;  // of 32 inputs
+  const auto fetch = [&](int step, int stage /* step % kStages, known when this is compiled */) {
+    const int k = step * kStep, here = inputs - k;
+    if (stage == 0 && k % 32 == 0) mine = lane < here ? __ldg(input + k) : 0;
+    if (here >= kStep) {
+#pragma unroll
+      for (int u = 0; u < kStep; ++u)
+        rows.copy(static_cast<unsigned>(__shfl_sync(kAllLanes, mine, k % 32 + u)), lane, ring.y[stage][u]);
+      if (lane < kStep * kWeights) cp_async16(&ring.weight[stage][0][0] + lane, weight + k * kWeights);
+    } else if (here > 0) {
+#pragma unroll 1
+      for (int u = 0; u < here; ++u)
+        rows.copy(static_cast<unsigned>(__shfl_sync(kAllLanes, mine, k % 32 + u)), lane, ring.y[stage][u]);
+      if (lane < here * kWeights) cp_async16(&ring.weight[stage][0][0] + lane, weight + k * kWeights);
+    }
+    cp_async_commit();
+  };
+  float4 sum[kGroup];
+#pragma unroll
+  for (int n = 0; n < kGroup; ++n) sum[n] = {0, 0, 0, 0};
+  const auto add = [&](int stage, int u) {
+    const float4 y = ring.y[stage][u][lane];
+#pragma unroll
+    for (int q = 0; q < kWeights; ++q) {
+      const float4 v = ring.weight[stage][u][q];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) add_scaled(sum[4 * q + i], element(v, i), y);
+    }
+  };
+  __syncwarp();  // the last reads of the ring are done
+#pragma unroll
+  for (int s = 0; s < kStages - 1; ++s) fetch(s, s);
+  for (int first = 0; first < whole; first += kStages) {
+#pragma unroll
+    for (int s = 0; s < kStages; ++s) {
+      if (first + s >= whole) break;
+      cp_async_wait<kStages - 2>();
+      __syncwarp();
+      fetch(first + s + kStages - 1, (s + kStages - 1) % kStages);
+#pragma unroll
+      for (int u = 0; u < kStep; ++u) add(s, u);
+    }
+  }
+  cp_async_wait_all();
+  if (whole * kStep < inputs) {
+    __syncwarp();
+#pragma unroll 1
+    for (int u = 0; u < inputs - whole * kStep; ++u) add(whole % kStages, u);
+  }
+
   hold_zeros(sum, bias);
   uint4 any = {};
   const int part = lane % kLineParts, own = panel + lane / kLineParts;
@@ -107,87 +162,19 @@ PLUMB_DEVICE void finish_group(const SharedLayer& w, int group, int panel, int p
   if (part == 0 && bits != 0) atomicOr(active_bits + own, bits);
 }
 
-/// A team of groups over panels [panel, panel + kPanels), a warp's group each; panels from `panels` on do not exist. A lane
-/// has the four rows 4 * (lane % 8) of panel lane / 8. `active` has a bit for each of them that is a row, and
-/// is 0 where there is no panel.
-template <bool kListed>
-PLUMB_DEVICE void team_of_panels(const SharedLayer& w, int team, int panel, int panels, Index neurons,
-                                 const Rows<kListed>& rows, unsigned active, float bias, float cap,
-                                 Ring& ring, float* out, unsigned* active_bits) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int32_t begin = __ldg(w.stage_begin + team);
-  const int stages = __ldg(w.stage_begin + team + 1) - begin, group = team * kWarps + warp;
-  const std::int32_t* line = opaque(w.line + static_cast<Index>(begin) * kTeamLines + warp);
-  const std::uint32_t* used = opaque(w.used + static_cast<Index>(begin) * kWarps + warp);
-  const float4* weight =
-      opaque(w.weight + static_cast<Index>(__ldg(w.weight_begin + group)) * kWeights + lane);
-  std::int32_t next_line[kLinesOfWarp];
-  unsigned next_used = 0;
-  const auto look_ahead = [&](bool there) {
-#pragma unroll
-    for (int i = 0; i < kLinesOfWarp; ++i) next_line[i] = there ? __ldg(line + i * kWarps) : -1;
-    next_used = there ? __ldg(used) : 0;
-    line += kTeamLines, used += kWarps;
-  };
-  const auto fetch = [&](int place) {
-#pragma unroll
-    for (int i = 0; i < kLinesOfWarp; ++i) {
-      if (next_line[i] >= 0)
-        rows.copy(static_cast<unsigned>(next_line[i]), lane, ring.y[place][i * kWarps + warp]);
-    }
-    const int parts = __popc(next_used) * kWeights;
-    float4* const to = &ring.weight[place][warp][0][0];
-    for (int p = lane; p < parts; p += 32) cp_async16(to + p, weight + (p - lane));
-    weight += parts;
-    if (lane == 0) ring.used[place][warp] = next_used;
-    cp_async_commit();
-  };
-  float4 sum[kGroup];
-#pragma unroll
-  for (int n = 0; n < kGroup; ++n) sum[n] = {0, 0, 0, 0};
-  const auto add = [&](int place) {
-    const float4* of_line = &ring.weight[place][warp][0][0];
-    for (unsigned left = ring.used[place][warp]; left != 0; left &= left - 1, of_line += kWeights) {
-      const float4 y = ring.y[place][__ffs(left) - 1][lane];
-#pragma unroll
-      for (int q = 0; q < kWeights; ++q) {
-        const float4 v = of_line[q];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) add_scaled(sum[4 * q + i], element(v, i), y);
-      }
-    }
-  };
-  look_ahead(stages > 0);
-  __syncthreads();  // the last reads of the ring are done
-#pragma unroll
-  for (int s = 0; s < kStages - 1; ++s) {
-    fetch(s);
-    look_ahead(s + 1 < stages);
-  }
-  int place = 0;
-  for (int s = 0; s < stages; ++s) {
-    cp_async_wait<kStages - 2>();
-    __syncthreads();
-    fetch(place == 0 ? kStages - 1 : place - 1);
-    look_ahead(s + kStages < stages);
-    add(place);
-    place = place + 1 < kStages ? place + 1 : 0;
-  }
-  cp_async_wait_all();
-  finish_group(w, group, panel, panels, neurons, sum, active, bias, cap, lane, out, active_bits);
-}
-
 // Rows beyond the last repeat the first; their results are not used.
-template <bool kListed>
+template <bool kListed, int kStep, int kStages>
 __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
     sdnn_shared_layer(SharedLayer w, Layout layout, const float* in, const std::int32_t* place,
                       const std::int32_t* count, float bias, float cap, float* out, unsigned* active_bits) {
-  PLUMB_DYNAMIC_SHARED(Ring, ring);
-  const int lane = static_cast<int>(threadIdx.x) % 32;
+  using R = Ring<kStep, kStages>;
+  PLUMB_DYNAMIC_SHARED(R, rings);
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int many = *count, panels = static_cast<int>(ceil_div(many, kPanel));
-  const Index items = ceil_div(panels, kPanels) * w.teams;
-  for (Index item = blockIdx.x; item < items; item += gridDim.x) {
-    const int panel = static_cast<int>(item / w.teams) * kPanels;
+  const Index items = ceil_div(panels, kPanels) * w.groups;
+  for (Index item = static_cast<Index>(blockIdx.x) * kWarps + warp; item < items;
+       item += static_cast<Index>(gridDim.x) * kWarps) {
+    const int panel = static_cast<int>(item / w.groups) * kPanels;
     Rows<kListed> rows;
     if (kListed) {
 #pragma unroll
@@ -197,48 +184,46 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
       }
     } else {
       const int own = panel + lane / 8;
-      rows.from[0] = opaque(in + (own < panels ? own : 0) * layout.neurons * kPanel + lane % 8 * 4);
+      rows.from[0] = opaque(in + (own < panels ? own : panel) * layout.neurons * kPanel + lane % 8 * 4);
     }
     const int first = (panel * static_cast<int>(kPanel)) + lane * 4;  // of this lane's four
     const unsigned active = first >= many ? 0u : first + 4 <= many ? 15u : (1u << (many - first)) - 1;
-    team_of_panels(w, static_cast<int>(item % w.teams), panel, panels, layout.neurons, rows, active, bias,
-                   cap, ring[0], out, active_bits);
+    group_of_panels(w, static_cast<int>(item % w.groups), panel, panels, layout.neurons, rows, active, bias,
+                    cap, lane, rings[warp], out, active_bits);
   }
 }
 
+template <int kStep, int kStages>
 __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
     sdnn_shared_steady_layers(const SharedLayer* layers, SteadyOrder order, Index neurons, int panels,
                               float bias, float cap, float* y, float* other,
                               unsigned* active_bits /* (layers, panels) */) {
-  PLUMB_DYNAMIC_SHARED(Ring, ring);
-  const int lane = static_cast<int>(threadIdx.x) % 32;
+  using R = Ring<kStep, kStages>;
+  PLUMB_DYNAMIC_SHARED(R, rings);
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   in_steady_order(
-      order, BlockTeam{&ring[0].work_index}, [&](int l) { return static_cast<int>(layers[l].teams); },
-      [&](int l, int unit, int team) {
+      order, lane, [&](int l) { return static_cast<int>(layers[l].groups); },
+      [&](int l, int unit, int group) {
         const bool even = (l - order.first) % 2 == 0;
         const int panel = unit * kPanels, own = panel + lane / 8;
         Rows<false> rows;
         rows.from[0] =
-            opaque((even ? y : other) + (own < panels ? own : 0) * neurons * kPanel + lane % 8 * 4);
+            opaque((even ? y : other) + (own < panels ? own : panel) * neurons * kPanel + lane % 8 * 4);
         const SharedLayer layer = layers[l];
-        team_of_panels(layer, team, panel, panels, neurons, rows, own < panels ? 15u : 0u, bias, cap, ring[0],
-                       even ? other : y, active_bits + static_cast<Index>(l - order.first) * panels);
+        group_of_panels(layer, group, panel, panels, neurons, rows, own < panels ? 15u : 0u, bias, cap, lane,
+                        rings[warp], even ? other : y,
+                        active_bits + static_cast<Index>(l - order.first) * panels);
       });
 }
 
 SharedLayer describe(const PieceShape& shape, const char* base) {
-  return {shape.items,
-          shape.array<std::int32_t>(base, 0),
-          shape.array<std::int32_t>(base, 1),
-          shape.array<std::int32_t>(base, 2),
-          shape.array<std::uint32_t>(base, 3),
-          shape.array<std::int32_t>(base, 4),
-          shape.array<float4>(base, 5)};
+  return {shape.items, shape.array<std::int32_t>(base, 0), shape.array<std::int32_t>(base, 1),
+          shape.array<std::int32_t>(base, 2), shape.array<float4>(base, 3)};
 }
 
 Piece pack(const Csr<float>& gather, bool pinned) {
-  const GroupTeams t = group_teams(gather);
-  return pack_piece(t.teams(), pinned, t.neuron, t.stage_begin, t.line, t.used, t.weight_begin, t.weight);
+  const SharedGroups g = shared_groups(gather);
+  return pack_piece(g.groups(), pinned, g.neuron, g.input_begin, g.input, g.weight);
 }
 
 class SharedNet final : public WindowKernels<SharedLayer> {
@@ -248,19 +233,22 @@ class SharedNet final : public WindowKernels<SharedLayer> {
 
   void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
            unsigned* active_bits, void* stream) const override {
-    launch(place != nullptr ? sdnn_shared_layer<true> : sdnn_shared_layer<false>,
-           device_multiprocessors() * kSharedBlocks, kSharedThreads, sizeof(Ring), stream, layers_[l],
-           Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out, active_bits);
+    const bool listed = place != nullptr;
+    launch(listed ? sdnn_shared_layer<true, kListedStep, kStages> : sdnn_shared_layer<false, kStep, kStages>,
+           device_multiprocessors() * kSharedBlocks, kSharedThreads,
+           (listed ? sizeof(Ring<kListedStep, kStages>) : sizeof(Ring<kStep, kStages>)) * kWarps, stream,
+           layers_[l], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out, active_bits);
   }
 
   void run_steady(Index first, Index last, Index rows, float* y, float* other, unsigned* active_bits,
                   unsigned* zeros, void* stream) const override {
     const Index panels = ceil_div(rows, kPanel);
-    Index most = 1;  // teams of a layer
-    for (Index l = first; l < last; ++l) most = std::max(most, layers_[l].teams);
-    launch(sdnn_shared_steady_layers, device_multiprocessors() * kSharedBlocks, kSharedThreads, sizeof(Ring),
-           stream, layers_.on_device(), steady_order(first, last, ceil_div(panels, kPanels), most, zeros),
-           neurons_, static_cast<int>(panels), bias_, cap_, y, other, active_bits);
+    Index most = 1;  // groups of a layer
+    for (Index l = first; l < last; ++l) most = std::max(most, layers_[l].groups);
+    launch(sdnn_shared_steady_layers<kStep, kStages>, device_multiprocessors() * kSharedBlocks,
+           kSharedThreads, sizeof(Ring<kStep, kStages>) * kWarps, stream, layers_.on_device(),
+           steady_order(first, last, ceil_div(panels, kPanels), most, zeros), neurons_,
+           static_cast<int>(panels), bias_, cap_, y, other, active_bits);
   }
 
   [[nodiscard]] double listed_cost() const override { return 1.5; }  // H200, 4096 neurons: 17.2 ns for 11.1
@@ -268,10 +256,8 @@ class SharedNet final : public WindowKernels<SharedLayer> {
 
 }  // namespace
 
-PieceShape shared_shape(const Csr<float>& gather) { return pack(gather, false).shape; }
-
-std::unique_ptr<LayerKernels> shared_kernels(const SparseDnn& net, WindowBound bound, MakeWindow make,
-                                             void* stream) {
+std::unique_ptr<sdnn::LayerKernels> sdnn::shared_kernels(const SparseDnn& net, WindowBound bound,
+                                                         MakeWindow make, void* stream) {
   return std::make_unique<SharedNet>(net, bound, make, stream);
 }
 
@@ -292,9 +278,9 @@ const RegisterSdnnPipeline pipeline{
        return TunedPlan::streamed<WholeRowGroups>(net, shared_kernels, memory.for_data());
      },
      [](const SparseDnn& net, const SdnnDeviceUse& use) {
-       return tuned_count<WholeRowGroups>(net, shared_shape, use);
+       return tuned_count<WholeRowGroups>(
+           net, [](const Csr<float>& gather) { return pack(gather, false).shape; }, use);
      }}};
 
 }  // namespace
-}  // namespace sdnn
 }  // namespace plumb

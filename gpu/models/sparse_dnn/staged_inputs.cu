@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(kStagedThreads, kStagedBlocks)
   float4* const lines = shared_lines[warp];
   reinterpret_cast<float*>(lines)[kLines * kPanel + lane] = 0;
   in_steady_order(
-      order, WarpTeam{lane}, [&](int) { return order.items; },
+      order, lane, [&](int) { return order.items; },
       [&](int l, int panel, int neuron_tile) {
         const bool even = (l - order.first) % 2 == 0;
         neuron_tile_of_panel<false>(layers[l], neuron_tile, panel, neurons,

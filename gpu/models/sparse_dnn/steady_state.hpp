@@ -2,9 +2,9 @@
 // independent: a unit of rows waits only for itself, so that the last items of one layer overlap the first
 // items of the next.
 //
-// Teams (warps, or blocks) draw work indices, which count items (neuron tiles or groups of neurons), units (panels of rows) and
+// Warps draw work indices, which count items (neuron tiles or groups of neurons), units (panels of rows) and
 // layers, innermost first. An item waits until its unit has left the layer before. The items of that unit
-// have lower work indices, so the team with the lowest work index never waits, and blocks need not all be
+// have lower work indices, so the warp with the lowest work index never waits, and blocks need not all be
 // resident.
 //
 // H200, class A at 4096 neurons: 41 us a layer; 52 us with a grid barrier between layers, which had 15 % of
@@ -37,58 +37,34 @@ inline SteadyOrder steady_order(Index first, Index last, Index units, Index item
           zeros + 1};
 }
 
-/// A warp that works on an item alone.
-struct WarpTeam {
-  int lane;
-  [[nodiscard]] PLUMB_DEVICE bool leads() const { return lane == 0; }
-  PLUMB_DEVICE void meet() const { __syncwarp(); }
-  /// The leader's value, to all.
-  [[nodiscard]] PLUMB_DEVICE unsigned from_leader(unsigned value) const {
-    return __shfl_sync(kAllLanes, value, 0);
-  }
-};
-
-/// A block.
-struct BlockTeam {
-  unsigned* word;  // in shared memory
-  [[nodiscard]] PLUMB_DEVICE bool leads() const { return threadIdx.x == 0; }
-  PLUMB_DEVICE void meet() const { __syncthreads(); }
-  [[nodiscard]] PLUMB_DEVICE unsigned from_leader(unsigned value) const {
-    __syncthreads();  // the value before has been read
-    if (leads()) *word = value;
-    __syncthreads();
-    return *word;
-  }
-};
-
-/// work(layer, unit, item) for the work indices this team gets; items(layer): how many a unit has there.
-template <class Team, class Items, class Work>
-PLUMB_DEVICE void in_steady_order(const SteadyOrder& o, const Team& team, Items&& items, Work&& work) {
+/// work(layer, unit, item) for the work indices this warp gets; items(layer): how many a unit has there.
+template <class Items, class Work>
+PLUMB_DEVICE void in_steady_order(const SteadyOrder& o, int lane, Items&& items, Work&& work) {
   using Count = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
   const auto of_unit = static_cast<unsigned>(o.items), of_layer = static_cast<unsigned>(o.units) * of_unit;
   const unsigned all = of_layer * static_cast<unsigned>(o.layers);
-  unsigned index = team.from_leader(team.leads() ? atomicAdd(o.next, 1u) : 0);
+  unsigned index = lane == 0 ? atomicAdd(o.next, 1u) : 0;
+  index = __shfl_sync(kAllLanes, index, 0);
   while (index < all) {
-    const unsigned following =
-        team.leads() ? atomicAdd(o.next, 1u) : 0;  // drawn while this item is worked on
+    const unsigned following = lane == 0 ? atomicAdd(o.next, 1u) : 0;  // drawn while this item is worked on
     const unsigned layer = index / of_layer, at = index - layer * of_layer;
     const unsigned unit = at / of_unit;
     const int item = static_cast<int>(at - unit * of_unit), l = o.first + static_cast<int>(layer);
     if (item < items(l)) {
       if (layer > 0) {
-        if (team.leads()) {
+        if (lane == 0) {
           const auto wanted = static_cast<unsigned>(items(l - 1));
           const Count before(o.done[(layer - 1) * o.units + unit]);
           while (before.load(cuda::memory_order_acquire) < wanted) __nanosleep(100);
         }
-        team.meet();
+        __syncwarp();
       }
       work(l, static_cast<int>(unit), item);
-      team.meet();
-      // orders what the team has written before the count
-      if (team.leads()) Count(o.done[layer * o.units + unit]).fetch_add(1u, cuda::memory_order_release);
+      __syncwarp();
+      // orders what the warp has written before the count
+      if (lane == 0) Count(o.done[layer * o.units + unit]).fetch_add(1u, cuda::memory_order_release);
     }
-    index = team.from_leader(following);
+    index = __shfl_sync(kAllLanes, following, 0);
   }
 }
 
