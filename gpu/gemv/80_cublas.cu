@@ -6,7 +6,8 @@
 // Traffic   compulsory bytes.
 // Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported. An alpha below 2^-24: the library multiplies x by it, and where
-//           that underflows, 0 times an infinity is NaN.
+//           that underflows, 0 times an infinity is NaN. So with any alpha below 1 and one column, whose
+//           elements it multiplies by alpha.
 // Source    cuBLAS library, "cublas<t>gemv()".
 #include <cmath>
 
@@ -26,6 +27,9 @@ const char* supports(const Gemv::Problem<T>& p, const In<T>& in, const Out<T>&) 
   if (in.A.rows == 0 || in.A.cols == 0) return "cuBLAS gemv takes no matrix without rows or columns";
   if (p.alpha != T(0) && std::fabs(p.alpha) < T(0x1p-24))
     return "cuBLAS gemv multiplies x by alpha, which underflows for so small an alpha";
+  if (in.A.cols == 1 && p.alpha != T(0) && std::fabs(p.alpha) < T(1))
+    return "cuBLAS gemv multiplies a single column by alpha, and what underflows loses an infinity that it "
+           "meets";
   return in.A.ld > 2147483647 ? "a leading dimension beyond 32 bits" : nullptr;
 }
 

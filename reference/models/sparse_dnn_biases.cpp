@@ -170,7 +170,8 @@ float constant_neuron_value(float cap) {
 }
 
 const char* SdnnPipeline::unsupported(const SparseDnn& net) const {
-  if (net.biases.empty()) return one_bias_unsupported(net);
+  const char* const why = one_bias_unsupported(net);
+  if (net.biases.empty() || why != nullptr) return why;
   return one_bias_unsupported({net.neurons + 1, 0, net.cap, {}});  // by its size
 }
 

@@ -254,6 +254,9 @@ void batches(cusparseHandle_t handle) {
   cusparseDnMatDescr_t b, c;
   Ints columns = kColumns;
   columns.insert(columns.end(), kColumns.begin(), kColumns.end());
+  EXPECT(cusparseCreateCsr(&a, 3, 1, 4, device(kOffsets), device(columns), room<float>(4), CUSPARSE_INDEX_32I,
+                           CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ONE,
+                           CUDA_R_32F) == CUSPARSE_STATUS_INVALID_VALUE);  // more entries than places
   OK(cusparseCreateCsr(&a, 3, 4, 4, device(kOffsets), device(columns),
                        device<float>({7, 8, 5, 6, 14, 16, 10, 12}), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
                        CUSPARSE_INDEX_BASE_ONE, CUDA_R_32F));

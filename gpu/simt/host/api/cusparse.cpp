@@ -192,10 +192,18 @@ PLUMB_KIND(IndexBase, base)
 #undef PLUMB_KIND
 
 // ---- sparse matrices ----
+namespace {
+/// Whether a CSR matrix has more entries than places, which the library refuses: repeated ones count.
+bool beyond_places(std::int64_t format, std::int64_t rows, std::int64_t cols, std::int64_t count) {
+  return format == plumb::simt::kCsr && count > 0 && (rows == 0 || (count - 1) / rows >= cols);
+}
+}  // namespace
 #define PLUMB_BY_OFFSETS(Name, format)                                                                     \
   int cusparseCreate##Name(SparseMatrix** m, std::int64_t rows, std::int64_t cols, std::int64_t count,     \
                            void* first, void* second, void* values, int first_type, int second_type,       \
                            int base, cudaDataType_t type) {                                                \
+    if (beyond_places(plumb::simt::format, rows, cols, count))                                             \
+      return plumb::simt::SparseStatus::kInvalidValue;                                                     \
     return plumb::simt::make_object(m, SparseMatrix{plumb::simt::format, rows, cols, count, first, second, \
                                                     values, first_type, second_type, base, type});         \
   }
