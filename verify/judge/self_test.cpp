@@ -53,7 +53,7 @@ struct Probe {
 };
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
 constexpr std::int64_t kSize = 5000;
 
 // The probes, by what they look at. Each adds the names of those that were answered wrongly.
@@ -84,7 +84,7 @@ class SelfTest {
   void single_elements() {
     expect(Probe(kSize).misses(parts_) == 0, "the right answer passes");
     expect(misses_with(3, kNan) == 1, "a NaN where a number is due is a miss");
-    expect(misses_with(3, kInfinity) == 1, "an infinity where a number is due is a miss");
+    expect(misses_with(3, kFloatInfinity) == 1, "an infinity where a number is due is a miss");
     expect(misses_with(6, -7.0f) == 1, "the negated value is a miss");
     expect(misses_with(6, 7.0f * 1.01f) == 1, "an error of 1 % is a miss where the bound is 0.2 %");
     expect(misses_with(6, 7.0f * 1.001f) == 0, "an error of 0.1 % is none");
