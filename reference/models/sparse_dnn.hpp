@@ -175,7 +175,8 @@ struct SdnnDeviceMemory {
 /// Counts for inputs of this shape; only the shape and the row pointers of `y` are read. Errors: a bound is too little.
 using SdnnDeviceCount = std::function<SdnnDeviceMemory(const Csr<float>& y)>;
 
-/// One way to run a network. The functions are only given networks without `biases`.
+/// One way to run a network. The functions are only given networks without `biases`, but for one_bias_unsupported: it is asked about the
+/// layers of any network, and where there are `biases` then about one neuron more, without layers.
 struct SdnnPipeline {
   const char* name;
   SdnnStructure structure;

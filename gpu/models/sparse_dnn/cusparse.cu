@@ -56,8 +56,9 @@ class CusparseSpmm final : public LayerByLayerPlan {
   DeviceArray<unsigned char> buffer_;
 };
 
-/// Why the library takes no such network; null where it does. Repeated entries count.
-const char* refused(const SparseDnn& net) {
+/// Repeated entries count.
+const char* unsupported(const SparseDnn& net) {
+  if (const char* const why = no_device(); why != nullptr) return why;
   for (const auto& w : net.gather) {
     if (w.nnz() > net.neurons * net.neurons) return "cuSPARSE takes no layer with more entries than places";
   }
@@ -68,7 +69,7 @@ const RegisterSdnnPipeline pipeline{
     {"gpu_cusparse", SdnnStructure::general, Space::device,
      "cuSPARSE SpMM W^T Y^T per layer, then one kernel for bias, ReLU and cap, the active rows moved "
      "together",
-     [](const SparseDnn& net) -> const char* { return no_device() != nullptr ? no_device() : refused(net); },
+     unsupported,
      [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<CusparseSpmm>(net); },
      2}};
 

@@ -162,7 +162,7 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, in
   if (part == 0 && bits != 0) atomicOr(active_bits + own, bits);
 }
 
-// Rows beyond the last repeat the first; their results are not used.
+// A row beyond the last repeats another one; its results are not used.
 template <bool kListed, int kStep, int kStages>
 __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
     sdnn_shared_layer(SharedLayer w, Layout layout, const float* in, const std::int32_t* place,
