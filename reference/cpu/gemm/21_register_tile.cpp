@@ -28,9 +28,43 @@ constexpr std::int64_t kWidth = 3072;         // columns of packed B that stay i
 
 std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
-// tile (kRows, kCols) = sum over `depth` steps of a (depth, kRows) and b (depth, kCols)
+/// The part of C that a tile of sums is written to: c = alpha sum + beta c.
 template <class T>
-void multiply_tile(std::int64_t depth, const T* a, const T* b, T* tile) {
+struct Target {
+  T* c;
+  std::int64_t ld, rows, cols;
+  T alpha, beta;
+};
+
+/// From registers where the tile is whole; the padding of the last tiles was computed and is dropped.
+template <class T>
+[[gnu::always_inline]] inline void write_tile(const Vector<T> (&sum)[kRows][kVectors], const Target<T>& to) {
+  if (to.rows == kRows && to.cols == kCols<T>) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        T* const at = to.c + r * to.ld + v * kLanes<T>;
+        Vector<T> scaled = to.alpha * sum[r][v], old;
+        if (to.beta != T(0)) load<T>(old, at), scaled += to.beta * old;
+        store<T>(at, scaled);
+      }
+    }
+    return;
+  }
+  alignas(kVectorBytes) T tile[kRows * kCols<T>];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) store<T>(tile + r * kCols<T> + v * kLanes<T>, sum[r][v]);
+  }
+  for (std::int64_t r = 0; r < to.rows; ++r)
+    write_scaled(to.c + r * to.ld, tile + r * kCols<T>, to.cols, to.alpha, to.beta);
+}
+
+/// A tile of C (kRows, kCols) from the sum over `depth` steps of a (depth, kRows) and b (depth, kCols).
+template <class T>
+void multiply_tile(std::int64_t depth, const T* a, const T* b, const Target<T>& to) {
   Vector<T> sum[kRows][kVectors] = {};
   for (std::int64_t k = 0; k < depth; ++k, a += kRows, b += kCols<T>) {
     Vector<T> row[kVectors];
@@ -41,9 +75,7 @@ void multiply_tile(std::int64_t depth, const T* a, const T* b, T* tile) {
       for (int v = 0; v < kVectors; ++v) sum[r][v] += a[r] * row[v];
     }
   }
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) store<T>(tile + r * kCols<T> + v * kLanes<T>, sum[r][v]);
-  }
+  write_tile<T>(sum, to);
 }
 
 template <class T>
@@ -77,7 +109,11 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
       for (std::int64_t i = 0; i < m; i += kRows) {  // strips of A: (steps, kRows)
         T* strip = a_packed + i * steps;
         const std::int64_t high = std::min<std::int64_t>(kRows, m - i);
-        for (std::int64_t r = 0; r < kRows; ++r) {
+        for (std::int64_t k = 0; high == kRows && k < steps; ++k) {
+#pragma GCC unroll 8
+          for (std::int64_t r = 0; r < kRows; ++r) strip[k * kRows + r] = A(i + r, k0 + k);
+        }
+        for (std::int64_t r = 0; high < kRows && r < kRows; ++r) {
           for (std::int64_t k = 0; k < steps; ++k) strip[k * kRows + r] = r < high ? A(i + r, k0 + k) : T(0);
         }
       }
@@ -85,15 +121,11 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
 #pragma omp for collapse(2) schedule(dynamic, 4)
       for (std::int64_t i0 = 0; i0 < m; i0 += kHeight) {
         for (std::int64_t j = j0; j < j1; j += kCols<T>) {
-          alignas(kVectorBytes) T tile[kRows * kCols<T>];
           const std::int64_t wide = std::min(kCols<T>, j1 - j);
-          for (std::int64_t i = i0; i < std::min(i0 + kHeight, m); i += kRows) {
-            multiply_tile(steps, a_packed + i * steps, b_packed + (j - j0) * steps, tile);
-            // the only access to C: the padding of the last tiles is computed and dropped
-            for (std::int64_t r = 0; r < std::min<std::int64_t>(kRows, m - i); ++r) {
-              write_scaled(&C(i + r, j), tile + r * kCols<T>, wide, p.alpha, beta);
-            }
-          }
+          for (std::int64_t i = i0; i < std::min(i0 + kHeight, m); i += kRows)
+            multiply_tile(
+                steps, a_packed + i * steps, b_packed + (j - j0) * steps,
+                Target<T>{&C(i, j), C.ld, std::min<std::int64_t>(kRows, m - i), wide, p.alpha, beta});
         }
       }
     }
