@@ -1,9 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "reference/core/error.hpp"
+#include "reference/core/openblas.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/ops/gemm.hpp"
 #include "reference/tests/variants.hpp"
@@ -104,4 +107,10 @@ TEST_CASE(
   CHECK(cost(0, 0).bytes == 8 * 4);
   CHECK(cost(0, 1).bytes == 0);
   CHECK(cost(0, 1).flop == 0);
+}
+
+TEST_CASE("OpenBLAS has the kernels that were chosen for it before main()") {
+  const char* const chosen = std::getenv("OPENBLAS_CORETYPE");
+  if (chosen == nullptr || std::string(chosen) != "SkylakeX") return;  // no AVX-512, or the user's choice
+  CHECK(std::string(openblas_get_corename()) == "SkylakeX");
 }
