@@ -197,7 +197,7 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
       return dot_short_rows(in.A.data + i * ld, ld, in.x.data, depth, rest);
     });
   }
-#pragma omp parallel for schedule(static) if (rows * depth > kAlone)
+#pragma omp parallel for schedule(static) if (rows * depth > kAlone && rows > kTogether)
   for (std::int64_t i = 0; i < rows; i += kTogether) {
     if (i + kTogether <= rows) {
       T sum[kTogether];
