@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/random.hpp"
 #include "reference/models/sparse_dnn_absorbing.hpp"
 #include "reference/models/sparse_dnn_drawn.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
@@ -92,7 +93,10 @@ int infer_drawn_sdnns(const SdnnOptions& o) {
   require_device(o);
   std::FILE* const to = output_for_words(o);
   fmt::print(to, "seed: {}\n", o.seed);
-  const auto seed_of = [&](std::int64_t number) { return o.seed + static_cast<std::uint64_t>(number); };
+  // the first network's is the seed itself, so that a seed alone repeats any of them; the others' are mixed: neighbours share none
+  const auto seed_of = [&](std::int64_t number) {
+    return number == 0 ? o.seed : random_bits(o.seed, 0, static_cast<std::uint64_t>(number)) >> 16;
+  };
   return judge_drawn_networks(
       to, o.drawn,
       [&](std::int64_t number) {

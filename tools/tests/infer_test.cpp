@@ -1029,7 +1029,7 @@ TEST_CASE("infer sdnn --drawn judges every pipeline on drawn networks, and says 
     const Outcome o = bare("sdnn --drawn 3 --seed 5 --device " + device);
     CAPTURE(o.text);
     CHECK(o.exit_code == 0);
-    CHECK(o.has("tools/plumb infer sdnn --drawn 1 --seed 7 --device " + device + " --pipeline auto\n"));
+    CHECK(o.has("tools/plumb infer sdnn --drawn 1 --seed 5 --device " + device + " --pipeline auto\n"));
     CHECK(o.has("  pass  " + std::string(device == "cpu" ? "cache_blocked" : "gpu_shared_inputs") +
                 ", absorbing rows leave: max err/bound "));
     CHECK(o.line(-1).find("drawn: 3 networks, 0 failed; ") == 0);
@@ -1039,6 +1039,27 @@ TEST_CASE("infer sdnn --drawn judges every pipeline on drawn networks, and says 
     CAPTURE(refused.text);
     CHECK(refused.exit_code == 2);
   }
+}
+
+TEST_CASE("infer sdnn --drawn: the commands repeat their networks, and neighbours' seeds share none") {
+  const auto commands = [](const std::string& text) {
+    std::vector<std::string> found;
+    const std::string start = "tools/plumb infer ", end = " --device";
+    for (std::size_t at = text.find(start); at != std::string::npos; at = text.find(start, at + 1)) {
+      const std::size_t from = at + start.size();
+      found.push_back(text.substr(from, text.find(end, from) - from));
+    }
+    return found;
+  };
+  const std::string five = bare("sdnn --drawn 3 --seed 5").text;
+  std::vector<std::string> all = commands(five), others = commands(bare("sdnn --drawn 3 --seed 6").text);
+  REQUIRE(all.size() == 3);
+  REQUIRE(others.size() == 3);
+  const std::string last = bare(all.back()).text, results = last.substr(last.find("  pass"));
+  CHECK(five.find(results.substr(0, results.find("drawn:"))) != std::string::npos);
+  all.insert(all.end(), others.begin(), others.end());
+  std::sort(all.begin(), all.end());
+  CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
 }
 
 TEST_CASE("infer gcn --dry-run --memory counts one GPU's memory in parts, without a GPU") {
