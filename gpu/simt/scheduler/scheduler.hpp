@@ -394,9 +394,12 @@ void capture_launch(void* stream, std::function<void(void* stream)> launch);
 bool may_overlap(const void* stream);
 /// Whether a launch with these arguments may wait for launches in other streams, which it then overlaps (host/postponed.cpp).
 bool may_be_postponed(const void* stream, const void* arguments, std::size_t bytes);
-void postpone(const void* stream, std::function<void()> launch);
-/// Runs what waits: whoever enters the executor for anything but a launch asks for it.
+/// `may_be_refused`: whether the launch is one becomes known when it runs.
+void postpone(const void* stream, std::function<void()> launch, bool may_be_refused);
+/// Runs what waits: whoever enters the executor for anything but a launch or its error asks for it.
 void run_postponed();
+/// The same where a device may refuse one of the launches: of the others it is known that their launching was no error.
+void run_what_may_be_refused();
 /// One of the host's threads at a time.
 EngineLock enter_engine();
 EngineLock try_enter_engine();  // owns nothing where another thread is inside
