@@ -39,7 +39,11 @@ struct PendingCopy {
 class ThreadCopies {
  public:
   using Range = std::span<PendingCopy>;
-  void add(const PendingCopy& copy) { all_.push_back(copy); }
+  /// One more, made in its place: a copy of it would be read while the processor still has its parts to write.
+  PendingCopy& add(void* to, const void* from, int bytes, int valid, Location location) {
+    return all_.emplace_back(static_cast<unsigned char*>(to), static_cast<const unsigned char*>(from), bytes,
+                             valid, location, false);
+  }
   void commit() { ends_.push_back(static_cast<std::uint32_t>(all_.size())); }
   [[nodiscard]] std::size_t groups() const { return ends_.size() - first_group_; }
   Range oldest() { return Range(all_).subspan(first_, ends_[first_group_] - first_); }
