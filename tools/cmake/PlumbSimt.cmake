@@ -16,6 +16,7 @@ function(plumb_simt_compiler language_out flags_out)
   # such a store at -O2, where nvcc keeps it.
   set(flags -O2 -g1 -gdwarf-4 -fno-strict-aliasing -fno-tree-vectorize -fsanitize=alignment
       -fsanitize-recover=alignment -ffp-contract=off -w)
+  list(APPEND flags -fno-builtin-memcmp -fno-builtin-bcmp)  # calls, whose reads are checked
   if(PLUMB_NATIVE)
     list(APPEND flags -march=native)
   endif()
@@ -24,6 +25,8 @@ function(plumb_simt_compiler language_out flags_out)
         --param=tsan-instrument-func-entry-exit=0)
     # copies are calls, whose reads and writes are checked (shim.hpp says of what), each from its own line: not in the caller's place
     list(APPEND flags -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -fno-optimize-sibling-calls)
+    # two branches that do the same keep an access each, and its line
+    list(APPEND flags -fno-crossjumping -fno-tree-tail-merge)
     # Functions are put in their callers' place as by nvcc: an array that is handed to none is its thread's own, and its accesses are
     # no calls. The scalar replacement of aggregates would then make four accesses of one vector.
     list(APPEND flags --param=max-inline-insns-auto=400 --param=max-inline-insns-single=1000 --param=inline-unit-growth=300
@@ -33,6 +36,7 @@ function(plumb_simt_compiler language_out flags_out)
     list(APPEND flags -fno-builtin-malloc -fno-builtin-free)
     list(APPEND flags -fsanitize=thread -mllvm -tsan-distinguish-volatile
         -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-instrument-read-before-write)
+    list(APPEND flags -mllvm -enable-tail-merge=false)  # two branches that do the same keep an access each, and its line
   endif()
   set(${language_out} -D__CUDACC__ -DPLUMB_SIMT PARENT_SCOPE)
   set(${flags_out} ${flags} PARENT_SCOPE)

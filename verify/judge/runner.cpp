@@ -1,6 +1,7 @@
 #include "verify/judge/runner.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <optional>
 #include <utility>
@@ -34,6 +35,24 @@ int repeats_of(const RunOptions& options, const Case& c, PreparedCase& prepared,
   return third ? options.repeat : std::min(options.repeat, kSparedRuns);
 }
 
+// A product that is deep, wide or high, and thin in all else. Kernels made of tiles do for it the work of one that is a tile thick, which on
+// the executor takes as long as a hundred others.
+constexpr double kBeyondTiles = 4000, kBelowTile = 64;
+
+bool is_thin_product(const Case& c) {
+  constexpr const char* kExtents[] = {"rows", "cols", "m", "n", "k", "v", "c", "h", "w"};
+  int extreme = 0, small = 0, all = 0;
+  for (const char* key : kExtents) {
+    const std::string text = c.text_or(key, "");
+    if (text.empty()) continue;
+    const double size = std::strtod(text.c_str(), nullptr);
+    ++all, extreme += size > kBeyondTiles ? 1 : 0, small += size < kBelowTile ? 1 : 0;
+  }
+  return all >= 3 && extreme == 1 && small == all - 1;
+}
+
+constexpr int kRunsOfThinProduct = 1, kRungsToOneOfMoreRuns = 4;
+
 bool has_long_sum(PreparedCase& prepared) {
   for (const ReferenceArray& output : prepared.reference().outputs) {
     const auto& terms = output.terms;
@@ -47,6 +66,11 @@ std::uint64_t collision_seed(const Case& c) { return 1 + hash_of(c) % 999'999; }
 
 }  // namespace
 
+bool has_one_run(const RunOptions& options, const Case& c, const VariantInfo& variant) {
+  if (variant.device != Device::simt || !options.spare || variant.name.starts_with("user/")) return false;
+  return is_thin_product(c) && hash_of(c.id() + variant.name) % kRungsToOneOfMoreRuns != 0;
+}
+
 Runner::Runner(const RunOptions& options, JudgeParts parts, std::shared_ptr<VariantHistories> histories)
     : options_(options), parts_(parts), engine_(options), histories_(std::move(histories)) {
   options_.repeat = std::max(options_.repeat, 2);
@@ -54,7 +78,9 @@ Runner::Runner(const RunOptions& options, JudgeParts parts, std::shared_ptr<Vari
 
 Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
   const int repeat = repeats_of(options_, c, prepared, variant);
-  Record record = judge_or_skip(options_, c, prepared, variant, repeat, [](Trial&) {});
+  Record record = judge_or_skip(options_, c, prepared, variant, repeat, [&](Trial& trial) {
+    if (has_one_run(options_, c, variant)) trial.run_at_most(kRunsOfThinProduct);
+  });
   if (!is_passed(record.verdict) || !shows_collisions(c, prepared, variant)) return record;
   return judge_colliding(c, prepared, variant, record);
 }

@@ -13,6 +13,10 @@
 
 namespace plumb {
 
+/// Whether a tier gives that variant one run on the case: on the executor, where the case is a product that is thin in all extents but one, three
+/// in four of this project's. The others have the second run, of the other placement and schedule; other ones in each case.
+[[nodiscard]] bool has_one_run(const RunOptions& options, const Case& c, const VariantInfo& variant);
+
 /// Not thread-safe: one Runner per thread. Those of one sweep share their histories.
 class Runner {
  public:

@@ -113,9 +113,11 @@ std::string history_key(const VariantInfo& variant, Dtype dtype) {
                      variant.plugin, variant.program, name(dtype));
 }
 
-std::uint64_t hash_of(const Case& c) {
+std::uint64_t hash_of(const Case& c) { return hash_of(c.id()); }
+
+std::uint64_t hash_of(std::string_view text) {
   std::uint64_t h = 0xcbf29ce484222325ull;
-  for (const char letter : c.id()) h = (h ^ static_cast<unsigned char>(letter)) * 0x100000001b3ull;
+  for (const char letter : text) h = (h ^ static_cast<unsigned char>(letter)) * 0x100000001b3ull;
   return h;
 }
 

@@ -1,5 +1,6 @@
 // One variant on one case: runs that differ in poison and placement, some on twins of the case, and the checks of all of them.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -7,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "verify/engine/engine.hpp"
@@ -76,6 +78,7 @@ class VariantHistories {
 [[nodiscard]] std::string history_key(const VariantInfo&, Dtype);
 /// A number that follows from the id of a case, and is the same wherever the case is judged: FNV-1a.
 [[nodiscard]] std::uint64_t hash_of(const Case&);
+[[nodiscard]] std::uint64_t hash_of(std::string_view text);
 
 /// What stays from one trial of a Runner to the next.
 struct TrialContext {
@@ -100,6 +103,9 @@ class Trial {
 
   /// Puts the clock on the last run; `timing` is what it said.
   void time_last_run(const TimingRequest& request, Timing& timing) { request_ = &request, timing_ = &timing; }
+
+  /// At most so many runs, of those that `repeat` asks for.
+  void run_at_most(int runs) { planned_ = std::min(planned_, runs); }
 
   /// Puts a mutant in force: neither a soak nor a twin is run, and no run after one that fails.
   void put_in_force(SchemaTrial& schema) { schema_ = &schema; }

@@ -35,6 +35,38 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+TEST_CASE(
+    "a product that is thin in all extents but one has one run on most rungs in a tier, other cases and a "
+    "user's kernels have more") {
+  RunOptions of_tier;
+  of_tier.spare = true;
+  const auto rungs_of_one_run = [](const std::string& id, const RunOptions& options,
+                                   const std::string& prefix) {
+    int rungs = 0;
+    for (int n = 0; n < 100; ++n) {
+      VariantInfo rung;
+      rung.device = Device::simt, rung.name = fmt::format("{}/{:02}_rung", prefix, n);
+      rungs += has_one_run(options, parse_case(id), rung) ? 1 : 0;
+    }
+    return rungs;
+  };
+  for (const char* thin :
+       {"gemm.f32(m=1,n=1,k=14625,fill=exact,seed=1)", "gemm.f64(m=70001,n=3,k=63,fill=exact,seed=1)",
+        "conv2d.f32(n=1,c=1,h=1,w=70003,k=1,r=1,s=3,pad=1,fill=real,seed=1)"}) {
+    CAPTURE(thin);
+    CHECK(rungs_of_one_run(thin, of_tier, "gpu") > 50);
+    CHECK(rungs_of_one_run(thin, of_tier, "gpu") < 100);
+    CHECK(rungs_of_one_run(thin, of_tier, "user") == 0);
+    CHECK(rungs_of_one_run(thin, RunOptions{}, "gpu") == 0);
+  }
+  for (const char* other :
+       {"gemm.f32(m=65,n=1,k=14625,fill=exact,seed=1)", "gemm.f32(m=1,n=1,k=3999,fill=exact,seed=1)",
+        "reduce.f32(kind=max,n=184320,fill=exact,seed=1)", "gemv.f32(rows=70001,cols=3,fill=exact,seed=1)"}) {
+    CAPTURE(other);
+    CHECK(rungs_of_one_run(other, of_tier, "gpu") == 0);
+  }
+}
+
 TEST_CASE("the worker holds every rung that was compiled for it, and nothing of the host's") {
   std::vector<std::string> defects;
   const std::vector<VariantInfo> all = list_simt(PLUMB_SIMT_WORKER, defects);

@@ -1,5 +1,5 @@
 // Launches in streams that nothing orders overlap, also where one of the host's threads makes them: in a program with its own main() a
-// launch in a stream of the program's waits until the host asks for anything but a launch, as a device may let it. What then waits in one
+// launch in a stream of the program's waits until the host asks for anything but launches and their errors, as a device may let it. What then waits in one
 // stream runs in its order, and two streams' launches run as two callers' do.
 //
 // What may not wait: a launch whose arguments lead to memory that the host sees, which it may watch without a call.
@@ -20,9 +20,13 @@ struct StreamOfLaunches {
   const void* key;
   Chain launches;
 };
-std::vector<StreamOfLaunches>& waiting() {
-  static auto& streams = *new std::vector<StreamOfLaunches>;  // outlives the program's own statics
-  return streams;
+struct Waiting {
+  std::vector<StreamOfLaunches> streams;
+  bool may_be_refused = false;  // one of them
+};
+Waiting& waiting() {
+  static auto& launches = *new Waiting;  // outlives the program's own statics
+  return launches;
 }
 
 // The arguments as words: a pointer lies at a multiple of its size.
@@ -49,10 +53,11 @@ bool may_be_postponed(const void* stream, const void* arguments, std::size_t byt
          !lead_to_the_host(arguments, bytes);
 }
 
-void postpone(const void* stream, std::function<void()> launch) {
+void postpone(const void* stream, std::function<void()> launch, bool may_be_refused) {
   constexpr std::size_t kMostLaunches = 32;  // of a stream: their arguments are kept
   const EngineLock lock(engine());
-  std::vector<StreamOfLaunches>& streams = waiting();
+  waiting().may_be_refused |= may_be_refused;
+  std::vector<StreamOfLaunches>& streams = waiting().streams;
   auto at = std::find_if(streams.begin(), streams.end(),
                          [&](const StreamOfLaunches& s) { return s.key == stream; });
   if (at == streams.end()) at = streams.insert(at, {stream, {}});
@@ -60,9 +65,13 @@ void postpone(const void* stream, std::function<void()> launch) {
   if (at->launches.size() == kMostLaunches) run_postponed();
 }
 
+void run_what_may_be_refused() {
+  if (waiting().may_be_refused) run_postponed();
+}
+
 void run_postponed() {
-  if (waiting().empty()) return;
-  std::vector<StreamOfLaunches> streams = std::exchange(waiting(), {});
+  if (waiting().streams.empty()) return;
+  std::vector<StreamOfLaunches> streams = std::exchange(waiting(), {}).streams;
   for (std::size_t i = streams.size() - 1; i > 0; --i)
     std::swap(streams[i], streams[next_random() % (i + 1)]);
   const unsigned depth = engine().leave();  // the others' threads are to come in

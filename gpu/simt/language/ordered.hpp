@@ -36,7 +36,7 @@ class OrderedRef {
     fence_before(order);
     ordered_begin(p_, sizeof(T), Ordered::rmw, scope_, releases(static_cast<int>(order)), here);
     const T old = *p_;
-    const bool hit = ::memcmp(&old, &expected, sizeof(T)) == 0;
+    const bool hit = __builtin_memcmp(&old, &expected, sizeof(T)) == 0;
     if (hit) {
       *p_ = desired;
     } else {
@@ -60,7 +60,7 @@ class OrderedRef {
     const T old = *p_;                                                                            \
     const T now = expression;                                                                     \
     *p_ = now;                                                                                    \
-    ordered_end(::memcmp(&old, &now, sizeof(T)) != 0, acquires(static_cast<int>(order)));         \
+    ordered_end(__builtin_memcmp(&old, &now, sizeof(T)) != 0, acquires(static_cast<int>(order))); \
     return old;                                                                                   \
   }
 #define PLUMB_SIMT_FETCH(name, expression) PLUMB_SIMT_UPDATE(name, rmw, expression)

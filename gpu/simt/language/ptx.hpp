@@ -64,7 +64,7 @@ PLUMB_SIMT_UNTRACKED T update(T* p, Scope scope, bool acquire, bool release, Cha
   const T old = *p;
   const T now = change(old);
   *p = now;
-  ordered_end(std::memcmp(&old, &now, sizeof(T)) != 0, acquire);
+  ordered_end(__builtin_memcmp(&old, &now, sizeof(T)) != 0, acquire);
   return old;
 }
 

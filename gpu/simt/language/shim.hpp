@@ -48,6 +48,7 @@ void* memset(void* to, int byte, size_t bytes) noexcept __asm__("__tsan_memset")
 extern const uint3 threadIdx, blockIdx, blockDim, gridDim;
 constexpr int warpSize = 32;
 
+#include "gpu/simt/language/byte_copies.hpp"
 #include "gpu/simt/language/clusters.hpp"
 #include "gpu/simt/language/instructions.hpp"
 #include "gpu/simt/language/math.hpp"
@@ -237,7 +238,8 @@ PLUMB_SIMT_UNTRACKED void match_lanes(unsigned mask, void* const* in, void* cons
     if ((mask >> lane & 1u) == 0) continue;
     unsigned equal = 0;
     for (int other = 0; other < 32; ++other) {
-      if ((mask >> other & 1u) != 0 && std::memcmp(in[lane], in[other], sizeof(T)) == 0) equal |= 1u << other;
+      if ((mask >> other & 1u) != 0 && __builtin_memcmp(in[lane], in[other], sizeof(T)) == 0)
+        equal |= 1u << other;
     }
     *static_cast<unsigned*>(out[lane]) = equal;
   }
@@ -330,7 +332,7 @@ unsigned __match_all_sync(unsigned mask, T v, int* all, PLUMB_SIMT_HERE) {
     const T old = *p;                                                                        \
     const T now = expression;                                                                \
     *p = now;                                                                                \
-    ::plumb::simt::atomic_end(std::memcmp(&old, &now, sizeof(T)) != 0);                      \
+    ::plumb::simt::atomic_end(__builtin_memcmp(&old, &now, sizeof(T)) != 0);                 \
     return old;                                                                              \
   }
 #define PLUMB_SIMT_ATOMICS_THAT(exchanges, name, expression)      \
@@ -357,9 +359,9 @@ PLUMB_SIMT_ATOMICS(atomicDec, old == 0 || old > v ? v : static_cast<T>(old - 1))
                                            ::plumb::simt::same_t<T> desired, PLUMB_SIMT_HERE) {     \
     ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here, false, &expected); \
     const T old = *p;                                                                               \
-    const bool hit = std::memcmp(&old, &expected, sizeof(T)) == 0;                                  \
+    const bool hit = __builtin_memcmp(&old, &expected, sizeof(T)) == 0;                             \
     if (hit) *p = desired;                                                                          \
-    ::plumb::simt::atomic_end(hit&& std::memcmp(&old, &desired, sizeof(T)) != 0);                   \
+    ::plumb::simt::atomic_end(hit&& __builtin_memcmp(&old, &desired, sizeof(T)) != 0);              \
     return old;                                                                                     \
   }
 PLUMB_SIMT_CAS(, device)

@@ -117,9 +117,13 @@ std::vector<std::uint32_t> units_of(const Described& o, int first, int rows) {
 
 void fetch(const Described& o, const unsigned char* shared, int first, int rows, double* to) {
   const Layout l(o.descriptor);
-  const int depth = depth_of(o.element);
+  const int depth = depth_of(o.element), bytes = bytes_of(o.element);
+  const int together = o.turned ? 1 : static_cast<int>(kUnit) / bytes;  // elements along K of a unit
   for (int row = first; row < first + rows; ++row) {
-    for (int k = 0; k < depth; ++k) *to++ = number(o.element, shared + place(l, o, row, k));
+    for (int k = 0; k < depth; k += together) {
+      const unsigned char* const unit = shared + place(l, o, row, k);
+      for (int i = 0; i < together; ++i) *to++ = number(o.element, unit + i * bytes);
+    }
   }
 }
 
@@ -136,15 +140,56 @@ void fetch(Element element, const unsigned (&a)[32][4], double* to) {
   }
 }
 
-void add_product(const ProductForm& form, const double* a, const double* b, bool add, int lane,
-                 unsigned* sums) {
-  const int depth = depth_of(form.a);
+namespace {
+
+// to += factor * from, of `count` elements, a multiple of 8. The products are exact: a fused addition rounds as one behind them does.
+[[gnu::always_inline]] inline void add_scaled(double factor, const double* __restrict from, int count,
+                                              double* __restrict to) {
+  for (int first = 0; first < count; first += 8)
+    for (int i = 0; i < 8; ++i) to[first + i] += factor * from[first + i];
+}
+
+[[gnu::always_inline]] inline void multiply_in_order(const ProductForm& form, const double* a,
+                                                     const double* b, double* product) {
+  const int depth = depth_of(form.a), columns = form.columns;
+  double row_of_b[kMostColumns];
+  for (int k = 0; k < depth; ++k) {
+    bool all_finite = true;
+    for (int column = 0; column < columns; ++column) {
+      row_of_b[column] = b[column * depth + k];
+      all_finite = all_finite && std::isfinite(row_of_b[column]);
+    }
+    for (int row = 0; row < kRowsOfWarp; ++row) {
+      const double factor = a[row * depth + k];
+      if (factor == 0 && all_finite) continue;  // sums begin at +0, which no zero changes
+      add_scaled(factor, row_of_b, columns, product + row * columns);
+    }
+  }
+}
+void multiply_by_calls(const ProductForm& form, const double* a, const double* b, double* product) {
+  multiply_in_order(form, a, b, product);
+}
+#if defined(__x86_64__)
+// The same numbers by an instruction for four of them.
+[[gnu::target("avx2,fma")]] void multiply_by_instructions(const ProductForm& form, const double* a,
+                                                          const double* b, double* product) {
+  multiply_in_order(form, a, b, product);
+}
+#endif
+
+}  // namespace
+
+void multiply(const ProductForm& form, const double* a, const double* b, double* product) {
+#if defined(__x86_64__)
+  static const bool has_them = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2");
+  if (has_them) return multiply_by_instructions(form, a, b, product);
+#endif
+  multiply_by_calls(form, a, b, product);
+}
+
+void add_product(const ProductForm& form, const double* product, bool add, int lane, unsigned* sums) {
   const double sign = form.negate_a != form.negate_b ? -1.0 : 1.0;
-  const auto dot = [&](int row, int column) {
-    double sum = 0;
-    for (int k = 0; k < depth; ++k) sum += a[row * depth + k] * b[column * depth + k];
-    return sign * sum;
-  };
+  const auto dot = [&](int row, int column) { return sign * product[row * form.columns + column]; };
   for (int j = 0; j < form.columns / 8; ++j) {
     for (int h = 0; h < 2; ++h) {
       const int row = lane / 4 + 8 * h, column = 8 * j + lane % 4 * 2;

@@ -8,7 +8,8 @@
 
 namespace plumb::simt {
 
-constexpr int kRowsOfWarp = 16;      // of the 64 that a warpgroup makes
+constexpr int kRowsOfWarp = 16;  // of the 64 that a warpgroup makes
+constexpr int kMostColumns = 256;
 constexpr int kBytesAlongK = 32;     // of one instruction, in every type
 constexpr std::uint32_t kUnit = 16;  // bytes that lie together in every layout
 
@@ -30,9 +31,11 @@ void fetch(const Described& operand, const unsigned char* shared, int first, int
 /// The 16 rows of A in a warp's registers, four of each lane: (16, depth).
 void fetch(Element element, const unsigned (&a)[32][4], double* to);
 
-/// Adds a lane's elements of the product to its registers of the sums, which hold the rows and columns that mma.sync's do; with `add` false
-/// they are taken as zeros.
-void add_product(const ProductForm& form, const double* a, const double* b, bool add, int lane,
-                 unsigned* sums);
+/// product (16, columns), which holds zeros, becomes a (16, depth) times the transpose of b (columns, depth): exact products, added in double
+/// in the order of K.
+void multiply(const ProductForm& form, const double* a, const double* b, double* product);
+/// Adds a lane's elements of that to its registers of the sums, which hold the rows and columns that mma.sync's do; with `add` false they are
+/// taken as zeros.
+void add_product(const ProductForm& form, const double* product, bool add, int lane, unsigned* sums);
 
 }  // namespace plumb::simt

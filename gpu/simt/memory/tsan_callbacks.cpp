@@ -134,6 +134,13 @@ void* __tsan_memset(void* to, int byte, std::size_t n) {
   return __builtin_memset(to, byte, n);
 }
 
+// No compiler's instrumentation knows it: instrumented code calls it in place of memcmp and bcmp.
+int plumb_simt_memcmp(const void* a, const void* b, std::size_t n) {
+  checked(const_cast<void*>(a), n, Access::read, PLUMB_PC);
+  checked(const_cast<void*>(b), n, Access::read, PLUMB_PC);
+  return __builtin_memcmp(a, b, n);
+}
+
 #define PLUMB_ATOMIC(bits, T)                                                                                \
   T __tsan_atomic##bits##_load(const volatile T* p, int order) {                                             \
     before_atomic(const_cast<T*>(p), sizeof(T), Access::atomic_load, order, PLUMB_PC);                       \

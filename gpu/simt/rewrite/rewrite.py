@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Turns CUDA that no host compiler parses into C++ that one does: kernel<<<...>>>(...) (launches.py), __shared__ variables, variables and functions of
-# the device and texture references (device.py), inline PTX (ptx.py), __noinline__, casts of kernels to void*; and the indices of arrays that a
-# thread has of its own, which are checked (own_arrays.py).
+# the device and texture references (device.py), inline PTX (ptx.py), __noinline__, casts of kernels to void*; and what is checked that no compiler
+# instruments: the indices of arrays that a thread has of its own (own_arrays.py), __builtin_memcpy and its like (language/byte_copies.hpp).
 #
 #   g++ -E -DPLUMB_SIMT ... file.cu -o file.ii; rewrite.py [--rdc] file.ii file.simt.cpp    (or as a filter, with no file)
 #
@@ -25,6 +25,7 @@ from text import (  # noqa: E402
     TOKEN,
     Unreadable,
     end_of,
+    file_at,
     flat,
     in_device_code,
     in_function,
@@ -172,6 +173,13 @@ def rewrite_bounds(text, at, token):
     return edits
 
 
+def is_left_alone(text, at):
+    """Whether a compiler's own copy at `at` is one of the executor's or of a system header's host code, which nobody looks at."""
+    if 'gpu/simt/language/' in (file_at(text, at) or ''):
+        return True
+    return in_system_header(text, at) and not in_device_code(text, at)
+
+
 def outside_of(edits, pairs):
     """The insertions of those pairs of which neither lies within an edit."""
     taken = sorted((start, end) for start, end, _ in edits if end > start)
@@ -221,6 +229,9 @@ def rewrite(text, rdc=False):
         elif token in device.MARKERS or token == '__plumb_host__':
             number += 1
             edits += device.rewritten(file, m.start(), token, number)
+        elif token.startswith('__builtin_'):
+            if not is_left_alone(text, m.start()):
+                edits.append((m.start(), m.end(), '__plumb_' + token[len('__builtin_'):]))
         elif token[:2] == '<<':
             edits += launches.rewrite_launch(text, m.start(), len(token), kernels)
     edits += launches.rewrite_casts(text, kernels) + device.rewrite_references(text) + shadows.rewritten(text, of_file, local)
@@ -242,7 +253,8 @@ PROLOGUE = r"""#if defined(__has_feature)
 #endif
 #endif
 #if defined(__SANITIZE_THREAD__) || defined(PLUMB_SIMT_RENAME)
-asm(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset");
+asm(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset\n"
+    ".set memcmp, plumb_simt_memcmp\n.set bcmp, plumb_simt_memcmp");
 asm(".set malloc, plumb_simt_malloc\n.set free, plumb_simt_free\n.set _Znwm, plumb_simt_new\n.set _Znam, plumb_simt_new\n"
     ".set _ZdlPv, plumb_simt_delete\n.set _ZdlPvm, plumb_simt_delete\n.set _ZdaPv, plumb_simt_delete\n"
     ".set _ZdaPvm, plumb_simt_delete");

@@ -460,6 +460,26 @@ class InlinePtx(unittest.TestCase):
         self.assertEqual(rewrite.rewrite(text), text)
 
 
+class Copies(unittest.TestCase):
+    """A compiler's own copies become calls that are looked at."""
+
+    def test_they_are_renamed(self):
+        for name in ('memcpy', 'memmove', 'memset', 'memcmp'):
+            self.assertEqual(rewrite.rewrite('void f() { ::__builtin_%s(a, b, 5); }' % name),
+                             'void f() { ::__plumb_%s(a, b, 5); }' % name)
+
+    def test_other_names_and_literals_are_left_alone(self):
+        for text in ('__builtin_memcpy_chk(a, b, 5, 6);', 'a__builtin_memcpy(b);', '"__builtin_memcpy";', 'memcpy(a, b, 5);'):
+            self.assertEqual(rewrite.rewrite(text), text)
+
+    def test_headers_of_the_host_and_of_the_executor_keep_theirs(self):
+        copy = 'void f() { __builtin_memcpy(a, b, 5); }'
+        for mark in ('# 1 "/usr/include/c++/12/x" 1 3\n', '# 1 "/here/gpu/simt/language/shim.hpp" 1\n'):
+            self.assertEqual(rewrite.rewrite('# 1 "a.cu"\n' + mark + copy), '# 1 "a.cu"\n' + mark + copy)
+        of_device = '# 1 "a.cu"\n# 1 "/usr/include/cub/x" 1 3\n__plumb_device__ ' + copy
+        self.assertIn('__plumb_memcpy(', rewrite.rewrite(of_device))
+
+
 class Libraries(unittest.TestCase):
     """What system headers hold is set aside, where nothing of it is rewritten, and put back as it was."""
 

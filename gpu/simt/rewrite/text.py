@@ -8,7 +8,7 @@ TOKEN = re.compile(
     r"|(?<![0-9A-Za-z_])(?:u8|u|U|L)?'(?:\\.|[^'\\\n])+'"
     r'|^\#[^\n]*'
     r'|\b__plumb_(?:shared|global|device|constant|managed|host|launch_bounds|cluster_dims)__\b|\b__noinline__\b|\b(?:__asm__|__asm|asm)\b'
-    r'|<<\s*<|[{}])', re.M)
+    r'|\b__builtin_mem(?:cpy|move|set|cmp)\b|<<\s*<|[{}])', re.M)
 MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"', re.M)
 OPEN, CLOSE = '([{', ')]}'
 

@@ -65,23 +65,15 @@ void poison_bytes(unsigned char* at, int bytes) {
 namespace {
 
 // Marks the copy's places, its source where `reads`. It lands now, or leaves poison there until it does.
-PendingCopy start(void* shared_dst, const void* global_src, int bytes, int valid, bool reads, Here here) {
-  const Location location = locate(here);
+void start(PendingCopy& c, bool reads) {
   if (checking())
-    async_started(shared_dst, global_src, static_cast<std::size_t>(bytes),
-                  static_cast<std::size_t>(reads ? valid : 0), location);
-  PendingCopy c{static_cast<unsigned char*>(shared_dst),
-                static_cast<const unsigned char*>(global_src),
-                bytes,
-                valid,
-                location,
-                false};
+    async_started(c.to, c.from, static_cast<std::size_t>(c.bytes),
+                  static_cast<std::size_t>(reads ? c.valid : 0), c.location);
   if (one_in(4)) {
     land(c);
   } else {
-    poison_bytes(c.to, bytes);
+    poison_bytes(c.to, c.bytes);
   }
-  return c;
 }
 
 }  // namespace
@@ -93,7 +85,7 @@ void async_copy(void* shared_dst, const void* global_src, int bytes, int valid, 
   if (valid < 0 || valid > bytes) trap("an asynchronous copy reads between no and all of its bytes", here);
   must_be_multiple(shared_dst, global_src, bytes, valid > 0, here);
   if (!is_shared(shared_dst)) trap("an asynchronous copy must go to shared memory", here);
-  t.copies.add(start(shared_dst, global_src, bytes, valid, true, here));
+  start(t.copies.add(shared_dst, global_src, bytes, valid, locate(here)), true);
 }
 
 void async_commit() {
@@ -399,7 +391,9 @@ void send_bulk(Thread& t, void* shared_dst, const void* from, int bytes, const v
     trap("a bulk copy goes to the shared memory of one block, and its barrier lies in that of another", here);
   f.barrier = object;
   f.bytes = bytes;
-  f.copies.push_back(start(shared_dst, from, bytes, bytes, looked_at, here));
+  start(f.copies.emplace_back(static_cast<unsigned char*>(shared_dst),
+                              static_cast<const unsigned char*>(from), bytes, bytes, locate(here), false),
+        looked_at);
   send(t, b, std::move(f));
 }
 

@@ -146,6 +146,20 @@ void launch_packed(const void* kernel, void (*invoke)(const void*, void**), void
   run_launch(order);
 }
 
+namespace {
+
+// Whether a device might refuse a launch for what it asks: how much shared memory its kernel declares is known when it runs.
+bool may_be_refused(dim3 grid, dim3 block, std::size_t dynamic_shared) {
+  const ChipLimits& chip = *current().run.chip;
+  LaunchShape shape;
+  shape.grid = grid, shape.block = block, shape.dynamic_shared = dynamic_shared;
+  shape.static_shared = chip.shared_default;
+  shape.dynamic_allowed = current().schedule.most_dynamic_allowed;
+  return !why_refused(shape, chip).text.empty();
+}
+
+}  // namespace
+
 void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, void* stream,
                     void (*body)(void*), void* closure, std::size_t closure_bytes, Here here) {
   const auto launch = [=](void* in_stream, void* arguments) {
@@ -172,7 +186,9 @@ void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_
   const std::shared_ptr<void> kept(std::aligned_alloc(64, bytes), &std::free);
   std::memcpy(kept.get(), closure, closure_bytes);
   const auto later = [launch, kept](void* in_stream) { launch(in_stream, kept.get()); };
-  if (postponed) return postpone(stream, [later, stream] { later(stream); });
+  if (postponed)
+    return postpone(
+        stream, [later, stream] { later(stream); }, may_be_refused(grid, block, shared_bytes));
   nested ? launch_nested(stream, later) : capture_launch(stream, later);
 }
 

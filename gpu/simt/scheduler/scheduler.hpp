@@ -39,7 +39,11 @@ struct PendingCopy {
 class ThreadCopies {
  public:
   using Range = std::span<PendingCopy>;
-  void add(const PendingCopy& copy) { all_.push_back(copy); }
+  /// One more, made in its place: a copy of it would be read while the processor still has its parts to write.
+  PendingCopy& add(void* to, const void* from, int bytes, int valid, Location location) {
+    return all_.emplace_back(static_cast<unsigned char*>(to), static_cast<const unsigned char*>(from), bytes,
+                             valid, location, false);
+  }
   void commit() { ends_.push_back(static_cast<std::uint32_t>(all_.size())); }
   [[nodiscard]] std::size_t groups() const { return ends_.size() - first_group_; }
   Range oldest() { return Range(all_).subspan(first_, ends_[first_group_] - first_); }
@@ -394,9 +398,12 @@ void capture_launch(void* stream, std::function<void(void* stream)> launch);
 bool may_overlap(const void* stream);
 /// Whether a launch with these arguments may wait for launches in other streams, which it then overlaps (host/postponed.cpp).
 bool may_be_postponed(const void* stream, const void* arguments, std::size_t bytes);
-void postpone(const void* stream, std::function<void()> launch);
-/// Runs what waits: whoever enters the executor for anything but a launch asks for it.
+/// `may_be_refused`: whether the launch is one becomes known when it runs.
+void postpone(const void* stream, std::function<void()> launch, bool may_be_refused);
+/// Runs what waits: whoever enters the executor for anything but a launch or its error asks for it.
 void run_postponed();
+/// The same where a device may refuse one of the launches: of the others it is known that their launching was no error.
+void run_what_may_be_refused();
 /// One of the host's threads at a time.
 EngineLock enter_engine();
 EngineLock try_enter_engine();  // owns nothing where another thread is inside

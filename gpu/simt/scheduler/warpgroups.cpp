@@ -78,11 +78,9 @@ void gather(unsigned, void* const* in, void* const*) {
     if (lane->a != nullptr) std::memcpy(p->a[l], lane->a, sizeof p->a[l]);
     LaneSums& sums = p->sums->lanes[l];
     sums.at.assign(lane->d, lane->d + registers_of(p->form));
-    for (void* at : sums.at) {
-      unsigned word;
-      std::memcpy(&word, at, sizeof word);
-      sums.now.push_back(word);
-    }
+    sums.now.resize(sums.at.size());
+    for (std::size_t i = 0; i < sums.at.size(); ++i)
+      std::memcpy(&sums.now[i], sums.at[i], sizeof sums.now[i]);
   }
 }
 
@@ -90,7 +88,7 @@ void gather(unsigned, void* const* in, void* const*) {
 void check_call(const Thread& t, const LaneProduct& mine, Here here) {
   must_be_hopper("wgmma", here);
   const ProductForm& f = *mine.form;
-  if (f.columns < 8 || f.columns > 256 || f.columns % 8 != 0)
+  if (f.columns < 8 || f.columns > kMostColumns || f.columns % 8 != 0)
     trap("wgmma makes 8 to 256 columns, a multiple of 8", here);
   const char* why = mine.a == nullptr ? cannot_read({mine.a_at, f.a, f.turn_a}) : nullptr;
   if (why == nullptr) why = cannot_read({mine.b_at, f.b, f.turn_b});
@@ -243,7 +241,7 @@ void read_operands(const Thread& t, WarpProducts& w, const StartedProduct& p, Gr
 }
 
 void compute(const Block& block, unsigned warp, WarpProducts& w, std::uint64_t upto) {
-  std::vector<double> a, b;
+  std::vector<double> a, b, sums;
   for (; !w.open.empty() && w.open.front()->number < upto; w.open.pop_front()) {
     const StartedProduct& p = *w.open.front();
     const auto depth = static_cast<std::size_t>(depth_of(p.form.a));
@@ -255,8 +253,9 @@ void compute(const Block& block, unsigned warp, WarpProducts& w, std::uint64_t u
       fetch(of_a(p), block.arena, first_row(warp), kRowsOfWarp, a.data());
     }
     fetch(of_b(p), block.arena, 0, p.form.columns, b.data());
-    for (int l = 0; l < kWarp; ++l)
-      add_product(p.form, a.data(), b.data(), p.add, l, p.sums->lanes[l].now.data());
+    sums.assign(static_cast<std::size_t>(kRowsOfWarp * p.form.columns), 0.0);
+    multiply(p.form, a.data(), b.data(), sums.data());
+    for (int l = 0; l < kWarp; ++l) add_product(p.form, sums.data(), p.add, l, p.sums->lanes[l].now.data());
   }
 }
 

@@ -105,6 +105,23 @@ void copies(Copying how, const float* in, float* out, int at);  // of three floa
 void assigned(float* out, int at);                              // the same, as a structure
 void copies_to_one(float* out, int apart);                      // eight threads, three floats each
 void write_input(const float* in);
+// How bytes are touched: the first five by __builtin_memcpy and its like.
+enum class Bytes {
+  read,
+  written,
+  moved,
+  filled,
+  compared,
+  read_by_function,
+  filled_by_function,
+  compared_by_function,
+  assigned,
+  placed
+};
+inline constexpr int kBytesHeld = 64;
+/// Touches `bytes` bytes from byte `at` on of an array of kBytesHeld bytes, in shared or global memory; `filled`: it was written before.
+void touch_bytes(Bytes how, bool shared, bool filled, unsigned char* global, int* out, int at, int bytes);
+void five_bytes_each(bool shared, int apart, unsigned char* out);  // 32 threads
 void read_unwritten_shared(int threads, float* out);
 void read_unwritten_global(const float* workspace, float* out);
 void misaligned_vector(const float* in, float* out, int offset);

@@ -1,5 +1,6 @@
 // One of the host's threads launches a kernel in two streams, which nothing orders: the launches overlap. Right as it is, where each has a
-// counter of its own. `common`: both count in one; `ordered`: likewise, but an event orders the two.
+// counter of its own. `common`: both count in one; `ordered`: likewise, but an event orders the two. A second word: the host asks after each
+// launch whether it was one. `refused`: one of them is not.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -31,9 +32,18 @@ int main(int argc, char** argv) {
   cudaMemset(sums, 0, 2 * sizeof(int));
   for (cudaStream_t& s : streams) cudaStreamCreate(&s);
   cudaEventCreate(&first_is_over);
+  if (std::strcmp(what, "refused") == 0) {
+    add_numbers<<<kBlocks, 1, 1 << 20, streams[0]>>>(parts, 0, sums);
+    const bool told =
+        cudaPeekAtLastError() == cudaErrorInvalidValue && cudaGetLastError() == cudaErrorInvalidValue;
+    std::printf("refused %s\n", told ? "at once" : "unseen");
+    return 0;
+  }
+  const bool asks = argc > 2;
   constexpr int kRounds = 20;
   for (int round = 0; round < kRounds; ++round) {
     add_numbers<<<kBlocks, 1, 0, streams[0]>>>(parts, 0, sums);
+    if (asks && (cudaGetLastError() != cudaSuccess || cudaPeekAtLastError() != cudaSuccess)) return 3;
     if (std::strcmp(what, "ordered") == 0) {
       cudaEventRecord(first_is_over, streams[0]);
       cudaStreamWaitEvent(streams[1], first_is_over, 0);

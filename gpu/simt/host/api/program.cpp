@@ -217,7 +217,8 @@ extern "C" void plumb_simt_call_not_offered(const char* function) {
 // ---- errors ----
 
 cudaError_t cudaPeekAtLastError() {
-  const auto lock = plumb::simt::enter_engine();
+  const plumb::simt::EngineLock lock(plumb::simt::engine());
+  plumb::simt::run_what_may_be_refused();
   const cudaError_t sticky = plumb::simt::host_status();
   return sticky != cudaSuccess ? sticky : plumb::simt::program().last;
 }
