@@ -249,9 +249,15 @@ CaseSpace& CaseSpace::whole_blocks(const std::vector<std::string>& extents) {
 CaseSpace& CaseSpace::few_beyond_blocks(const std::string& extent,
                                         const std::vector<std::pair<std::string, std::string>>& beside) {
   for (const char* const size : kFewBeyondBlocks) {
-    std::vector<std::pair<std::string, std::string>> values = beside;
-    values.emplace_back(extent, size);
-    one_case(fmt::format("{}, {}", extent, size), "a few more than blocks", values);
+    InEachType what{fmt::format("{}, {}", extent, size), "a few more than blocks", "apart", beside, false};
+    what.values.emplace_back(extent, size);
+    once_in_each_type(what, [=](const Point& p, double) {
+      return same_value(p.word(extent), size) &&
+             std::all_of(beside.begin(), beside.end(), [&](const auto& one) {
+               const double least = number_of(one.second);
+               return least > 0 ? p[one.first] >= least : p.word(one.first) == one.second;
+             });
+    });
   }
   return *this;
 }
@@ -278,12 +284,11 @@ CaseSpace& CaseSpace::reciprocal_rounded_down(const std::string& extent,
   return *this;
 }
 
-CaseSpace& CaseSpace::one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values,
-                                       const std::string& size) {
+CaseSpace& CaseSpace::one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values) {
   for (const char* const layout : {"not_1", "not_2", "not_3"}) {
     std::vector<std::pair<std::string, std::string>> placed = values;
     placed.emplace_back(kLayoutKey, layout);
-    one_case(size.empty() ? layout : fmt::format("{}, {}", layout, size), "whole vectors", placed, true);
+    one_case(layout, "whole vectors", placed, true);
   }
   return *this;
 }

@@ -351,6 +351,8 @@ void Conv2d::describe(CaseSpace& space) {
                           {"stride", "1"},
                           {"pad", "0"},
                           {"dilation", "1"}});
+  space.dense({"w"}).facing().special("zeros", {"0", "0.5"});
+  space.special("equal", {"0", "1"});
   describe_kernels(space);
   describe_times(space);
 }
