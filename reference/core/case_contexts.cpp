@@ -109,12 +109,19 @@ std::vector<ValueClass> factors(const std::vector<ValueClass>& classes) {
   return coarse;
 }
 
+// Those that no array of an operator's own has, too: what they mislead shows in one size or width, and in no other.
+std::vector<ValueClass> patterns(const std::vector<ValueClass>& classes) {
+  std::vector<ValueClass> coarse = by_groups(classes, kGroupsOfPatterns);
+  for (const char* const special : {"two", "pairs", "uneven"}) coarse.push_back({special, {special}});
+  return coarse;
+}
+
 std::vector<ValueClass> coarse_classes(const Parameter& p) {
   if (p.kind == ParameterKind::extent) return by_buckets(p.classes);
   if (p.kind == ParameterKind::scalar) return factors(p.classes);
   if (p.key == kFillKey) return by_groups(p.classes, kGroupsOfFills);
   if (p.key == kLayoutKey) return by_groups(p.classes, kGroupsOfLayouts);
-  if (p.key == kPatternKey) return by_groups(p.classes, kGroupsOfPatterns);
+  if (p.key == kPatternKey) return patterns(p.classes);
   std::vector<ValueClass> same = p.classes;
   for (ValueClass& c : same) c.once = false;
   return same;
@@ -130,16 +137,34 @@ CaseSpace& CaseSpace::special(std::string key, const std::vector<std::string>& w
   return *this;
 }
 
-CaseSpace& CaseSpace::facing() {
-  if (!has("alpha")) return special("facing", {"none", "zeros", "run_of_zeros", "rows_small"});
-  return special("facing",
-                 {"none", "zeros", "run_of_zeros", "rows_small", "inf_tiny", "tiny_inf", "near_top"},
+// An infinity in each term of a line of the answer leaves nothing but infinities there, and few of them may have one sign. And one near the
+// largest number tells while the bound lies below that: it grows with the terms.
+CaseSpace& CaseSpace::facing(const std::string& left, const std::string& right) {
+  const std::vector<std::string> any = {"none", "zeros", "run_of_zeros", "rows_small"};
+  if (!has("alpha")) return special("facing", any);
+  constexpr double kEnoughSigns = 12, kFewTerms = 32;
+  const auto size = [](const Point& p, const std::string& extent) { return extent.empty() ? 1 : p[extent]; };
+  tells([=, terms = terms_](const Point& p) {
+    const std::string& facing = p.word("facing");
+    if (facing == "near_top") return terms(p) <= kFewTerms;
+    const double lines = size(p, left), across = size(p, right);
+    if (facing == "inf_tiny") return lines > 1 || across == 1 || across > kEnoughSigns;
+    return facing != "tiny_inf" || across > 1 || lines == 1 || lines > kEnoughSigns;
+  });
+  std::vector<std::string> words = any;
+  words.insert(words.end(), {"inf_tiny", "tiny_inf", "near_top"});
+  return special("facing", words,
                  {{"rows_small", "alpha", "1"},
                   {"rows_small", "beta", "0"},
                   {"inf_tiny", "alpha", "0.5"},
                   {"tiny_inf", "alpha", "0.5"},
                   {"near_top", "alpha", "0.5"},
                   {"near_top", "beta", "0.5"}});
+}
+
+CaseSpace& CaseSpace::tells(std::function<bool(const Point&)> holds) {
+  tells_.push_back(std::move(holds));
+  return *this;
 }
 
 CaseSpace& CaseSpace::dense(const std::vector<std::string>& widths, int arrays) {
@@ -199,6 +224,7 @@ bool CaseSpace::in_context(const Point& p) const {
   if (!whole && layout != "apart") return false;
   const bool nothing = idle(p);
   if (nothing && layout != "apart" && layout != "wide") return false;
+  if (!std::all_of(tells_.begin(), tells_.end(), [&](const auto& holds) { return holds(p); })) return false;
   const std::vector<std::size_t> specials = specials_of(p);
   if (specials.empty()) return true;
   bool fits = specials.size() == 1 && !nothing;

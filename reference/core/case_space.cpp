@@ -483,7 +483,7 @@ double expected_entries(const Point& p, std::string_view rows, std::string_view 
   if (pattern == "diagonal") return std::min(r, c);
   if (pattern == "stencil") return 5 * r;
   if (pattern == "arrow") return c + 2 * r;
-  return mean * r + (pattern == "giant" || pattern == "last" ? c : 0) +
+  return mean * r + (pattern == "giant" || pattern == "last" ? c : 0) + (pattern == "two" ? 2 * c : 0) +
          (pattern == "powerlaw" ? mean * std::sqrt(r) : 0);
 }
 
@@ -492,7 +492,7 @@ double longest_row(const Point& p, std::string_view rows, std::string_view cols)
   const std::string_view pattern = p.word(kPatternKey);
   if (pattern == "diagonal") return 1;
   if (pattern == "stencil") return 5;
-  if (pattern == "arrow" || pattern == "giant" || pattern == "last") return c;
+  if (pattern == "arrow" || pattern == "giant" || pattern == "last" || pattern == "two") return c;
   if (pattern == "powerlaw" || pattern == "rmat") return std::min(c, mean * std::max(8.0, std::sqrt(r)));
   return std::min(c, 3 * mean + 1);
 }

@@ -154,11 +154,10 @@ class CaseSpace {
   /// such a one, and another one as 1,025, of which one element is left over by all of them. One has a row of so many entries, where there is a sparse operand: what is left over is nothing then. Another one is a row of 4,128 entries,
   /// 129 warps of them: the last block has warps without any.
   CaseSpace& whole_blocks(const std::vector<std::string>& extents);
-  /// In each type some case has this extent as 129, 257, 513 and 2,049, with these values of other parameters, sizes at
-  /// least: what a warp or a block holds
-  /// of a row, and one element more, less than a warp's worth. Where several rows follow each other they begin at every place of 16 bytes.
-  /// And as 258 and 259: two and three are left over by all powers of two up to 256. Products have more rows than a warp there: what is left
-  /// of a depth is staged by one warp, and read by others.
+  /// Some case of fp32 has this extent as 129, 257, 258, 259, 513 and 2,049, with these values of other parameters, sizes at least: what a warp
+  /// or a block holds of a row, and one element more, less than a warp's worth. Two and three are left over of 258 and 259 by all powers of
+  /// two up to 256. What is left over does not depend on the type: fp64 has half of them. Where several rows follow each other they begin at
+  /// every place of 16 bytes. Products have more rows than a warp there: what is left of a depth is staged by one warp, and read by others.
   CaseSpace& few_beyond_blocks(const std::string& extent,
                                const std::vector<std::pair<std::string, std::string>>& beside = {});
   /// The same of the entries of one row among short ones, of the sparse operand.
@@ -200,8 +199,11 @@ class CaseSpace {
   /// of this space has others: that of contexts() does, with the values `beside` them.
   CaseSpace& special(std::string key, const std::vector<std::string>& words,
                      const std::vector<Beside>& beside = {});
-  /// What two operands of a product hold for each other: all words of facing=WORD (sparse_cases.hpp) that the factors allow.
-  CaseSpace& facing();
+  /// What two operands of a product hold for each other: all words of facing=WORD (sparse_cases.hpp) that the factors allow. The answer has
+  /// a line for each of `left`, an extent, and one across for each of `right`; "": one alone.
+  CaseSpace& facing(const std::string& left = "", const std::string& right = "");
+  /// What must hold in contexts() for an answer to tell right from wrong.
+  CaseSpace& tells(std::function<bool(const Point&)> holds);
   /// The lengths of rows of dense operands, and how many arrays of values there are. Where all lengths are multiples of four, rows are whole
   /// vectors of 16 bytes in either type.
   CaseSpace& dense(const std::vector<std::string>& widths, int arrays = 3);
@@ -308,7 +310,9 @@ class CaseSpace {
     std::string layout;                                       // "wide": rows too lie on 16 bytes
     std::vector<std::pair<std::string, std::string>> values;  // of parameters
     bool dear = false;
+    std::vector<Dtype> types = {Dtype::f32, Dtype::f64};
   };
+  void one_case(const InEachType&);
   void once_in_each_type(const InEachType&, const std::function<bool(const Point&, double)>& holds);
   void rounds(const InEachType&, const std::function<double(const Point&, double)>& number);
   [[nodiscard]] const Derived* derived_of(std::size_t parameter) const;
@@ -332,6 +336,7 @@ class CaseSpace {
   std::vector<std::function<bool(const Point&)>> conditions_, timed_conditions_;
   std::string sparse_rows_, sparse_cols_;  // "" where there is no sparse operand
   std::vector<Special> specials_;
+  std::vector<std::function<bool(const Point&)>> tells_;
   std::vector<std::string> widths_;
   int arrays_ = 3;                        // of values
   std::size_t first_special_ = SIZE_MAX;  // of contexts(): in parameters_

@@ -48,7 +48,7 @@ void Gemm::describe(CaseSpace& space) {
     space.one_case(fmt::format("{} values", fill), "whole tiles",
                    {{"m", "64"}, {"n", "64"}, {"k", "64"}, {"fill", fill}}, true);
   space.made_for("n", {2, 4, 8, 16, 32}, {{"m", "37"}, {"k", "41"}}).rests_of_four({"k"});
-  space.dense({"n", "k"}).facing().special("whole_first", {"0", "1"});
+  space.dense({"n", "k"}).facing("m", "n").special("whole_first", {"0", "1"});
   space.timed_size("m", 16, 65536).timed_size("n", 16, 65536, "m", 0.5).timed_size("k", 16, 65536, "m", 0.5);
 }
 

@@ -31,7 +31,7 @@ void Spmv::describe(CaseSpace& space) {
   space.whole_blocks({}).rows_few_beyond_blocks().rows_alike_at_their_ends();
   space.few_beyond_blocks("rows", {{"cols", "7"}, {"row_mean", "2"}});
   space.added_as_it_is({{"rows", "300"}, {"cols", "1100"}, {"row_mean", "3"}, {"pattern", "giant"}});
-  space.facing().special("equal", {"0", "1"}).special("ones", {"0", "1"});
+  space.facing("rows").special("equal", {"0", "1"}).special("ones", {"0", "1"});
   space.special("subnormal", {"0", "1"}, {{"", "alpha", "1"}, {"", "beta", "0"}});
   space.timed_words("beta", {"0", "0", "1"});
 }

@@ -479,6 +479,15 @@ std::vector<Combination> context_pairs(const CaseSpace& contexts) {
   std::erase_if(all, [&](const Combination& pair) { return contexts.is_special(pair[0]); });
   return all;
 }
+std::vector<Combination> context_triples(const CaseSpace& contexts) {
+  std::vector<Combination> all;
+  const std::size_t dtype = contexts.index("dtype"), layout = contexts.index("layout");
+  for (const Combination& pair : context_pairs(contexts)) {
+    const bool where = contexts.parameters()[pair[0]].kind == ParameterKind::extent || pair[0] == layout;
+    if (where && contexts.is_special(pair[1])) all.push_back({dtype, pair[0], pair[1]});
+  }
+  return all;
+}
 std::vector<Combination> parameter_triples(const CaseSpace& space) {
   std::vector<Combination> all;
   for (const Combination& pair : parameter_pairs(space)) {

@@ -94,7 +94,9 @@ std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpee
 
 CoverLayer context_layer(const CaseSpace& contexts, CaseSpeed speed) {
   if (on_executor(speed)) return {context_pairs(contexts), kExecutorLimits.context, Sizes::least};
-  return {context_pairs(contexts), kDeviceLimits.context};
+  std::vector<Combination> in_each_type = context_triples(contexts), pairs = context_pairs(contexts);
+  in_each_type.insert(in_each_type.end(), pairs.begin(), pairs.end());
+  return {std::move(in_each_type), kDeviceLimits.context};
 }
 
 std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed) {
