@@ -53,13 +53,6 @@ bool fits_type(double scalar, bool f64) {
   return size == 0 || size > 1e-20 || (f64 ? size < 1e-162 && size > 1e-300 : size < 1e-23 && size > 1e-37);
 }
 
-bool contains(const ValueClass& c, const std::string& word) {
-  const double v = number_of(word);
-  if (c.words.empty()) return v > static_cast<double>(c.low) - 0.5 && v < static_cast<double>(c.high) + 0.5;
-  return std::any_of(c.words.begin(), c.words.end(),
-                     [&](const std::string& known) { return same_value(word, known); });
-}
-
 // Keys have few characters: a call of memcmp takes longer than they do.
 bool same_key(const std::string& key, std::string_view asked) {
   if (key.size() != asked.size()) return false;
@@ -70,6 +63,13 @@ bool same_key(const std::string& key, std::string_view asked) {
 }
 
 }  // namespace
+
+bool contains(const ValueClass& c, const std::string& word) {
+  const double v = number_of(word);
+  if (c.words.empty()) return v > static_cast<double>(c.low) - 0.5 && v < static_cast<double>(c.high) + 0.5;
+  return std::any_of(c.words.begin(), c.words.end(),
+                     [&](const std::string& known) { return same_value(word, known); });
+}
 
 // Building a covering array asks a hundred million times, nearly always with a literal: where its characters lie tells which parameter
 // it named the last time. A guess, which is compared before it is believed.
@@ -283,6 +283,11 @@ std::size_t CaseSpace::index(std::string_view key) const {
   throw Error(fmt::format("{}: the case space has no parameter '{}'", op_, key));
 }
 
+bool CaseSpace::has(std::string_view key) const {
+  return std::any_of(parameters_.begin(), parameters_.end(),
+                     [&](const Parameter& p) { return p.key == key; });
+}
+
 // Bitwise fills are made of integers: every partial sum, times the scalars, must stay below 2^24 in fp32, 2^53 in fp64. The bound of few
 // grows with the terms: an error of one part in 128 shows up to 2^13 terms of fp32, where it is 16 times n u.
 bool CaseSpace::fill_tells(const Point& p) const {
@@ -345,7 +350,7 @@ bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {
   }
   if (multiply_adds_ && multiply_adds_(p) > limit.work) return false;
   if (elements_ && elements_(p) > limit.elements) return false;
-  if (!fill_tells(p)) return false;
+  if (!fill_tells(p) || !in_context(p)) return false;
   if (!sparse_rows_.empty()) {  // a class of row lengths must be one that the row has room for
     const double mean = p[kRowMeanKey], cols = p[sparse_cols_];
     if (mean > cols && (mean > 1 || cols == 0)) return false;
@@ -387,6 +392,8 @@ Case CaseSpace::make(const Point& p, std::uint64_t seed) const {
       continue;
     } else if (key == kLayoutKey) {
       layout = p.words[i];
+    } else if (is_special(i) && p.words[i] == parameters_[i].simplest) {
+      continue;  // unsaid
     } else if (key == kRowMeanKey) {
       const double cols = p[sparse_cols_];
       const double density = cols > 0 ? std::min(1.0, p.numbers[i] / cols) : 0;
@@ -424,7 +431,7 @@ std::optional<Point> CaseSpace::locate(const Case& c) const {
       set(p, i, parameters_[i].simplest);
     }
   }
-  if (found != c.params.size()) return std::nullopt;
+  if (found != c.params.size() || !in_context(p)) return std::nullopt;
   return p;
 }
 
@@ -458,8 +465,8 @@ void CaseSpace::draw_value(Point& p, std::size_t parameter, std::size_t value_cl
                            std::uint64_t index) const {
   const ValueClass& c = parameters_[parameter].classes[value_class];
   std::string word;
-  if (!c.words.empty()) {
-    word = c.words[random_below(seed, 31, index, c.words.size())];
+  if (const std::vector<std::string>& words = c.typical.empty() ? c.words : c.typical; !words.empty()) {
+    word = words[random_below(seed, 31, index, words.size())];
   } else {
     const double low = std::log(static_cast<double>(c.low)), high = std::log(static_cast<double>(c.high) + 1);
     const double drawn = std::exp(low + (high - low) * random_unit(seed, 32, index));
@@ -476,7 +483,7 @@ double expected_entries(const Point& p, std::string_view rows, std::string_view 
   if (pattern == "diagonal") return std::min(r, c);
   if (pattern == "stencil") return 5 * r;
   if (pattern == "arrow") return c + 2 * r;
-  return mean * r + (pattern == "giant" || pattern == "last" ? c : 0) +
+  return mean * r + (pattern == "giant" || pattern == "last" ? c : 0) + (pattern == "two" ? 2 * c : 0) +
          (pattern == "powerlaw" ? mean * std::sqrt(r) : 0);
 }
 
@@ -485,7 +492,7 @@ double longest_row(const Point& p, std::string_view rows, std::string_view cols)
   const std::string_view pattern = p.word(kPatternKey);
   if (pattern == "diagonal") return 1;
   if (pattern == "stencil") return 5;
-  if (pattern == "arrow" || pattern == "giant" || pattern == "last") return c;
+  if (pattern == "arrow" || pattern == "giant" || pattern == "last" || pattern == "two") return c;
   if (pattern == "powerlaw" || pattern == "rmat") return std::min(c, mean * std::max(8.0, std::sqrt(r)));
   return std::min(c, 3 * mean + 1);
 }

@@ -22,7 +22,12 @@ struct ValueClass {
   double weight = 1;               // how often a draw takes this class, relative to the others
   bool once = false;               // one case is enough: not met together with others' classes
   bool dear = false;  // one case takes the CPU executor long: met there where one kernel is judged, not many
+  std::vector<std::string> typical =
+      {};  // where there are any, draws take these, not all that are of the class
 };
+
+/// Whether a value, as an id prints it, is of a class.
+[[nodiscard]] bool contains(const ValueClass&, const std::string& word);
 
 /// A derived parameter is none of the id: its class follows from the others.
 enum class ParameterKind : std::uint8_t { extent, scalar, word, derived };
@@ -74,6 +79,11 @@ inline constexpr double kBytesOf16Bits = 65536.0 * 16;
 struct CaseLimit {
   double elements = 2e6;
   double work = 2e7;
+};
+
+/// A value of a parameter that one word of a special parameter is for, or all of its words: "".
+struct Beside {
+  std::string word, key, value;
 };
 
 class CaseSpace {
@@ -144,10 +154,10 @@ class CaseSpace {
   /// such a one, and another one as 1,025, of which one element is left over by all of them. One has a row of so many entries, where there is a sparse operand: what is left over is nothing then. Another one is a row of 4,128 entries,
   /// 129 warps of them: the last block has warps without any.
   CaseSpace& whole_blocks(const std::vector<std::string>& extents);
-  /// In each type some case has this extent as 129, 257, 513 and 2,049, with these values of other parameters: what a warp or a block holds
-  /// of a row, and one element more, less than a warp's worth. Where several rows follow each other they begin at every place of 16 bytes.
-  /// And as 258 and 259: two and three are left over by all powers of two up to 256. Products have more rows than a warp there: what is left
-  /// of a depth is staged by one warp, and read by others.
+  /// Some case of fp32 has this extent as 129, 257, 258, 259, 513 and 2,049, with these values of other parameters, sizes at least: what a warp
+  /// or a block holds of a row, and one element more, less than a warp's worth. Two and three are left over of 258 and 259 by all powers of
+  /// two up to 256. What is left over does not depend on the type: fp64 has half of them. Where several rows follow each other they begin at
+  /// every place of 16 bytes. Products have more rows than a warp there: what is left of a depth is staged by one warp, and read by others.
   CaseSpace& few_beyond_blocks(const std::string& extent,
                                const std::vector<std::pair<std::string, std::string>>& beside = {});
   /// The same of the entries of one row among short ones, of the sparse operand.
@@ -158,10 +168,8 @@ class CaseSpace {
                                      const std::vector<std::pair<std::string, std::string>>& beside,
                                      const std::vector<std::pair<std::string, std::string>>& tiles = {});
   /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole
-  /// vectors. A kernel that forgets to ask about that one takes its wide path. `size` tells several such sets of values apart: of more
-  /// rows than a block has, a kernel may take another path than of few.
-  CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values,
-                              const std::string& size = "");
+  /// vectors. A kernel that forgets to ask about that one takes its wide path.
+  CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values);
   /// In each type some case has all arrays on 8 bytes and none on 16, with these values of other parameters: sizes of whole vectors. A kernel
   /// that asks fp32 arrays for half a vector takes its wide path. Its tight run has the bases alone so.
   CaseSpace& on_8_bytes(const std::vector<std::pair<std::string, std::string>>& values);
@@ -187,6 +195,18 @@ class CaseSpace {
   /// Under this class of a parameter the answer says nothing of the others: alpha is 0, or the cap. Such a case meets what is about that
   /// class alone.
   CaseSpace& hides(std::string_view key, std::string_view class_name);
+  /// What operands may hold instead of fill `real`, by `key`=word in an id; the first of `words` is the usual one, and unsaid. No covering array
+  /// of this space has others: that of contexts() does, with the values `beside` them.
+  CaseSpace& special(std::string key, const std::vector<std::string>& words,
+                     const std::vector<Beside>& beside = {});
+  /// What two operands of a product hold for each other: all words of facing=WORD (sparse_cases.hpp) that the factors allow. The answer has
+  /// a line for each of `left`, an extent, and one across for each of `right`; "": one alone.
+  CaseSpace& facing(const std::string& left = "", const std::string& right = "");
+  /// What must hold in contexts() for an answer to tell right from wrong.
+  CaseSpace& tells(std::function<bool(const Point&)> holds);
+  /// The lengths of rows of dense operands, and how many arrays of values there are. Where all lengths are multiples of four, rows are whole
+  /// vectors of 16 bytes in either type.
+  CaseSpace& dense(const std::vector<std::string>& widths, int arrays = 3);
   /// Three parameters whose classes are to meet in every way in tier smoke too.
   CaseSpace& together(std::string_view a, std::string_view b, std::string_view c);
   /// A sparse operand with `rows` and `cols` (extents declared before): its pattern, and the mean length of its rows, from
@@ -220,9 +240,20 @@ class CaseSpace {
   /// For timing: what else must hold of a case that a user would have.
   CaseSpace& timed_where(std::function<bool(const Point&)> holds);
 
+  /// The same parameters in few classes each, without derived ones, and special() ones beside them, of which a case has one at a time:
+  /// sizes by what holds them, layouts other than `apart` with rows of whole vectors alone. Each pair of such classes is met: what is right in
+  /// one size, layout or type may be wrong in another one. A point of another kind is in no context, and locate() gives nothing.
+  [[nodiscard]] CaseSpace contexts() const;
+  /// Whether a parameter of contexts() is special().
+  [[nodiscard]] bool is_special(std::size_t parameter) const;
+  /// Of a point of contexts(): one special value alone stays, a `kept` one where there is any, with what belongs beside it; and rows become
+  /// whole vectors where the layout is for those. Parameters that are `kept` stay in their classes.
+  void settle(Point&, const std::vector<bool>& kept) const;
+
   [[nodiscard]] const std::string& op() const { return op_; }
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t index(std::string_view key) const;  // throws Error for an unknown key
+  [[nodiscard]] bool has(std::string_view key) const;
 
   /// True where nothing is computed: an extent is 0, a matrix has no entries, or a class hides the others.
   [[nodiscard]] bool idle(const Point&) const;
@@ -279,11 +310,23 @@ class CaseSpace {
     std::string layout;                                       // "wide": rows too lie on 16 bytes
     std::vector<std::pair<std::string, std::string>> values;  // of parameters
     bool dear = false;
+    std::vector<Dtype> types = {Dtype::f32, Dtype::f64};
   };
+  void one_case(const InEachType&);
   void once_in_each_type(const InEachType&, const std::function<bool(const Point&, double)>& holds);
   void rounds(const InEachType&, const std::function<double(const Point&, double)>& number);
   [[nodiscard]] const Derived* derived_of(std::size_t parameter) const;
   [[nodiscard]] bool fill_tells(const Point&) const;
+  struct Special {
+    Parameter parameter;
+    std::vector<Beside> beside;
+  };
+  [[nodiscard]] std::vector<std::size_t> specials_of(
+      const Point&) const;  // parameters with another than the usual word
+  template <class F>
+  void each_beside(const Point&, std::size_t special, F&& f) const;  // f(parameter, value)
+  void make_whole(Point&, std::size_t width) const;
+  [[nodiscard]] bool in_context(const Point&) const;
   std::string op_;
   std::vector<Parameter> parameters_;
   std::function<double(const Point&)> multiply_adds_, elements_, terms_;
@@ -292,6 +335,11 @@ class CaseSpace {
   std::vector<std::pair<std::size_t, std::size_t>> hiding_;  // parameter and class
   std::vector<std::function<bool(const Point&)>> conditions_, timed_conditions_;
   std::string sparse_rows_, sparse_cols_;  // "" where there is no sparse operand
+  std::vector<Special> specials_;
+  std::vector<std::function<bool(const Point&)>> tells_;
+  std::vector<std::string> widths_;
+  int arrays_ = 3;                        // of values
+  std::size_t first_special_ = SIZE_MAX;  // of contexts(): in parameters_
 };
 
 /// Entries of the sparse operand, and of its longest row, as the patterns of sparse cases make them.

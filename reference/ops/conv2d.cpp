@@ -202,6 +202,15 @@ bool tells_unequal(const Point& p, double outputs_down, double outputs_across) {
          (!of_taps || p["s"] > 1 || p["r"] > 1);
 }
 
+// Whether some window along one side has a pixel under it.
+bool sees_pixels(double size, double outputs, double window, double stride, double pad, double dilation) {
+  for (double tap = 0; tap < window; ++tap) {
+    const double place = tap * dilation - pad, first = std::max(0.0, std::ceil(-place / stride));
+    if (first < outputs && place + first * stride < size) return true;
+  }
+  return false;
+}
+
 void describe_one_pixel(CaseSpace& space) {
   space.one_case("filter and sides", "one pixel, padded across alone",
                  {{"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"}, {"unequal", "pad"}});
@@ -305,6 +314,17 @@ void Conv2d::describe(CaseSpace& space) {
     const double free = p[image] + 2 * step("pad") - step("dilation") * (p[filter] - 1) - 1;
     return free < 0 ? 0 : std::floor(free / step("stride")) + 1;
   };
+  // else all answers are zeros
+  space.tells([side](const Point& p) {
+    const auto seen = [&](const char* image, const char* filter) {
+      const bool across = std::string_view(image) == "w";
+      const auto step = [&](const char* key) { return p[key] + one_more(p.word("unequal"), key, across); };
+      const double places = side(p, image, filter);
+      return places == 0 ||
+             sees_pixels(p[image], places, p[filter], step("stride"), step("pad"), step("dilation"));
+    };
+    return seen("h", "r") && seen("w", "s");
+  });
   const auto outputs = [side](const Point& p) {
     return p["n"] * p["k"] * side(p, "h", "r") * side(p, "w", "s");
   };
@@ -351,6 +371,8 @@ void Conv2d::describe(CaseSpace& space) {
                           {"stride", "1"},
                           {"pad", "0"},
                           {"dilation", "1"}});
+  space.dense({"w"}).facing().special("zeros", {"0", "0.5"});
+  space.special("equal", {"0", "1"});
   describe_kernels(space);
   describe_times(space);
 }

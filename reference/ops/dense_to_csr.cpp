@@ -37,6 +37,7 @@ void DenseToCsr::describe(CaseSpace& space) {
   space.few_beyond_blocks("rows", {{"cols", "5"}, {"row_mean", "2"}});
   space.rows_few_beyond_blocks().reciprocal_rounded_down("cols", {{"rows", "3"}, {"pattern", "giant"}});
   space.whole_blocks({"cols"}).row_lengths_that_wrap(3);  // a dense operand of 300 such rows is too large
+  space.dense({"cols"}, 2).special("subnormal", {"0", "1"});
   space.timed_size("rows", 16, 1'000'000).timed_size("cols", 64, 65536, "rows", 0.3);
 }
 

@@ -130,6 +130,7 @@ void LogSoftmax::describe(CaseSpace& space) {
     for (const char* const cols : {"2503", "9001"})
       space.one_case(fmt::format("{} columns, {}", cols, special), "in pieces",
                      {{"rows", "4"}, {"cols", cols}, {"scale", "1"}, {"special", special}, {"fill", "real"}});
+  space.dense({"cols"}, 2);
   // classes of graphs and of images, and vocabularies
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 2, 262144).timed_words("scale", {"10"});
 }
@@ -181,9 +182,6 @@ void LogSoftmax::cases(CaseList& list) {
         Tier::smoke, fmt::format("rows=7,cols={},special=masked", cols), {real},
         "a run of -Inf at the head or the tail of a row, as masks make it: lanes, warps and pieces that saw "
         "nothing else");
-  for (const char* const special : {"pos_inf", "nan"})
-    list.add(Tier::smoke, fmt::format("rows=13,cols=300,special={},layout=wide", special), {real},
-             "+Inf, or NaN, beside -Inf in rows of whole vectors");
   list.add_hostile(Tier::smoke, "rows=67,cols=37", 14, "every special value at every class of position");
 
   list.add(Tier::full, "rows=281903,cols=16,scale=10", {real, hostile}, "the contest's output layer at size");

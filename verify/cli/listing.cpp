@@ -80,12 +80,16 @@ void print_pairs(const CaseSpace& space, const std::vector<Case>& cases, Tier mo
   std::vector<Case> judged;
   std::copy_if(cases.begin(), cases.end(), std::back_inserter(judged),
                [&](const Case& c) { return c.tier <= most; });
-  const std::vector<Combination> pairs = parameter_pairs(space);
-  const std::size_t all = tuples_not_met(space, pairs, {}).size(),
-                    open = tuples_not_met(space, pairs, judged).size();
-  fmt::print(
-      "  {}: {} of {} pairs of classes are met at tier {}; no case within the tier's limit has the others\n",
-      space.op(), all - open, all, name(most));
+  const auto print = [&](const CaseSpace& of, const std::vector<Combination>& pairs, const char* what) {
+    const std::size_t all = tuples_not_met(of, pairs, {}).size(),
+                      open = tuples_not_met(of, pairs, judged).size();
+    fmt::print(
+        "  {}: {} of {} pairs of {} are met at tier {}; no case within the tier's limit has the others\n",
+        space.op(), all - open, all, what, name(most));
+  };
+  print(space, parameter_pairs(space), "classes");
+  const CaseSpace contexts = space.contexts();
+  print(contexts, context_pairs(contexts), "contexts");
 }
 
 void print_cases(const OperatorEntry& entry, const ListOptions& options, const CaseFilter* filter) {

@@ -328,6 +328,7 @@ class CoverBuilder {
         return smallest_class_above(!derived && (attempt % 4 == 0 || attempt % 8 == 5) ? 1 : 0, parameter);
       return attempt > 0 ? draws.below(parameter.classes.size()) : 0;
     });
+    space_.settle(p, kept);
     if (attempt % 4 == 3) kept[draws.below(kept.size())] = true;  // an extreme beside which the others shrink
     return p;
   }
@@ -374,12 +375,21 @@ class CoverBuilder {
     for (const auto& [met, value_class] : better) {
       Point other = p;
       draws.value(space_, other, parameter, value_class);
+      settle(other, tuple, parameter);
       if (!space_.valid(other, limit_)) continue;
       space_.update_derived(other);
       if (!meets(other, tuple) || space_.idle(other) != idle || !tests(other, tuple)) continue;
       p = std::move(other);
       return;
     }
+  }
+
+  // What a tuple is about stays, and the parameter that was drawn.
+  void settle(Point& p, const ClassTuple& tuple, std::size_t drawn) const {
+    std::vector<bool> kept(p.classes.size());
+    kept[drawn] = true;
+    for (std::size_t k = 0; k < tuple.size; ++k) kept[tuple.parameter[k]] = true;
+    space_.settle(p, kept);
   }
 
   // A case that meets so many open tuples, against others: where sizes are to be the least, for what it costs.
@@ -462,6 +472,20 @@ std::vector<Combination> parameter_pairs(const CaseSpace& space) {
 std::vector<Combination> form_pairs(const CaseSpace& space) {
   std::vector<Combination> all = parameter_pairs(space);
   std::erase_if(all, [&](const Combination& pair) { return !space.is_form(pair[1]); });
+  return all;
+}
+std::vector<Combination> context_pairs(const CaseSpace& contexts) {
+  std::vector<Combination> all = parameter_pairs(contexts);
+  std::erase_if(all, [&](const Combination& pair) { return contexts.is_special(pair[0]); });
+  return all;
+}
+std::vector<Combination> context_triples(const CaseSpace& contexts) {
+  std::vector<Combination> all;
+  const std::size_t dtype = contexts.index("dtype"), layout = contexts.index("layout");
+  for (const Combination& pair : context_pairs(contexts)) {
+    const bool where = contexts.parameters()[pair[0]].kind == ParameterKind::extent || pair[0] == layout;
+    if (where && contexts.is_special(pair[1])) all.push_back({dtype, pair[0], pair[1]});
+  }
   return all;
 }
 std::vector<Combination> parameter_triples(const CaseSpace& space) {

@@ -29,6 +29,10 @@ using Combination = std::vector<std::size_t>;
 [[nodiscard]] std::vector<Combination> parameter_pairs(const CaseSpace& space);
 /// Every parameter with every form.
 [[nodiscard]] std::vector<Combination> form_pairs(const CaseSpace& space);
+/// Of the parameters of contexts() each with every other, but no two special ones.
+[[nodiscard]] std::vector<Combination> context_pairs(const CaseSpace& contexts);
+/// The type, a size or the layout, and a special one.
+[[nodiscard]] std::vector<Combination> context_triples(const CaseSpace& contexts);
 /// Without derived ones.
 [[nodiscard]] std::vector<Combination> parameter_triples(const CaseSpace& space);
 /// The fill, a scalar, and an extent, a row length or a pattern: on which conditional faults tend to depend together.

@@ -44,6 +44,7 @@ Case draw_case(const CaseSpace& space, std::uint64_t seed, std::uint64_t number,
     draws.values(space, p, [&](std::size_t i) { return class_by_weight(parameters[i], draws); });
     std::vector<bool> kept(parameters.size());
     kept[draws.below(parameters.size())] = true;
+    space.settle(p, kept);
     if (!shrink_to_limit(space, p, kept, limit, draws)) continue;
     sometimes_hold(space, p, limit, draws);
     Case c = space.make(p, random_bits(seed, 35, number) >> 24);

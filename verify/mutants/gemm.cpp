@@ -1,6 +1,7 @@
 // Planted faults of gemm: each is a right kernel with one thing changed. `verify --mutants` must kill every one of them.
 // Tiles are fixed numbers and threads are told to yield, so that no fault hides on a machine of one core.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -470,6 +471,56 @@ const HostMutant<Gemm> serial_library{
      "108 cases here",
      kNumeric | kRepeat | kRace},
     Traits{}.not_reproducible()};
+
+// Rows of B and C are whole vectors on 16 bytes.
+template <class T>
+bool in_vectors(const In<T>& in, const Out<T>& out) {
+  constexpr std::int64_t kBytes = 16, kSize = sizeof(T);
+  const auto whole = [](const T* data, std::int64_t ld) {
+    return reinterpret_cast<std::uintptr_t>(data) % kBytes == 0 && ld * kSize % kBytes == 0;
+  };
+  return whole(in.B.data, in.B.ld) && whole(out.C.data, out.C.ld) && out.C.cols * kSize % kBytes == 0;
+}
+
+template <class T>
+void zeros_of_vectors(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const bool vectors = in_vectors(in, out);
+  each(p, out, [&](std::int64_t i, std::int64_t j) {
+    T sum = 0;
+    for (std::int64_t k = 0; k < depth_of(p, in); ++k) {
+      if (!vectors || in.A(i, k) != T(0)) sum += in.A(i, k) * in.B(k, j);
+    }
+    return sum;
+  });
+}
+const HostMutant<Gemm> zeros_of_vectors_m{
+    "zeros_skipped_before_vectors",
+    zeros_of_vectors<float>,
+    zeros_of_vectors<double>,
+    {0,
+     "where rows are whole vectors on 16 bytes, a zero of A is passed over, and NaN and infinities of B with "
+     "it",
+     "a test before a row of vectors is loaded, which scalar code does not pay for", kNumeric}};
+
+template <class T>
+void alpha_in_few_columns(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const bool worked_in = out.C.cols == 1;
+  for (std::int64_t i = 0; i < out.C.rows; ++i) {
+    for (std::int64_t j = 0; j < out.C.cols; ++j) {
+      T sum = 0;
+      for (std::int64_t k = 0; worked_in && k < depth_of(p, in); ++k)
+        sum += in.A(i, k) * (p.alpha * in.B(k, j));
+      if (!worked_in) sum = p.alpha * dot(in, i, j, 0, depth_of(p, in));
+      out.C(i, j) = p.beta == T(0) ? sum : sum + p.beta * out.C(i, j);
+    }
+  }
+}
+const HostMutant<Gemm> alpha_in_few_columns_m{
+    "alpha_worked_into_one_column",
+    alpha_in_few_columns<float>,
+    alpha_in_few_columns<double>,
+    {0, "alpha is multiplied into B where that is one column: an infinity meets 0",
+     "work that is saved where one operand is far smaller than the answer", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

@@ -2,6 +2,7 @@
 // Splits are fixed numbers and threads are told to yield, so that no fault hides on a machine of one core.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <thread>
 
 #include <omp.h>
@@ -290,6 +291,26 @@ const HostMutant<Gemv> team_asked_for_m{
     team_asked_for<double>,
     {14, "rows are cut into as many parts as threads were asked for, and the team has fewer",
      "a call within the caller's own parallel region", kNumeric}};
+
+template <class T>
+void alpha_in_x(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kBytes = 16, kSize = sizeof(T);
+  const bool vectors = reinterpret_cast<std::uintptr_t>(in.A.data) % kBytes == 0 &&
+                       in.A.ld * kSize % kBytes == 0 && in.A.cols * kSize % kBytes == 0;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T sum = 0;
+    for (std::int64_t k = 0; vectors && k < depth_of(p, in); ++k) sum += in.A(i, k) * (p.alpha * in.x[k]);
+    if (!vectors) sum = p.alpha * dot(in, i, 0, depth_of(p, in));
+    out.y[i] = p.beta == T(0) ? sum : sum + p.beta * out.y[i];
+  }
+}
+const HostMutant<Gemv> alpha_in_x_m{
+    "alpha_worked_into_x_of_vectors",
+    alpha_in_x<float>,
+    alpha_in_x<double>,
+    {0,
+     "alpha is multiplied into x where rows of A are whole vectors on 16 bytes, and into the sum elsewhere",
+     "x is staged for the path of vectors, and scaled while it is", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

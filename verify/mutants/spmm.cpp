@@ -406,5 +406,26 @@ const HostMutant<Spmm> dropped_at_chunks_m{
     {0, "an entry at the begin of a chunk of 32 is left out where its column is that of the entry before",
      "chunks of a row that are thought to overlap by their last column", kNumeric}};
 
+template <class T>
+void zeros_passed_over(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kBytes = 16, kSize = sizeof(T);
+  const bool vectors = reinterpret_cast<std::uintptr_t>(in.B.data) % kBytes == 0 &&
+                       in.B.ld * kSize % kBytes == 0 && in.B.cols * kSize % kBytes == 0;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T* c = out.C.data + i * out.C.ld;
+    std::fill(c, c + out.C.cols, T(0));
+    for (std::int64_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
+      if (!vectors || in.A.val[k] != T(0)) add_entries(in, k, k + 1, c, out.C.cols);
+    }
+  }
+}
+const HostMutant<Spmm> zeros_passed_over_m{
+    "stored_zeros_passed_over_before_vectors",
+    zeros_passed_over<float>,
+    zeros_passed_over<double>,
+    {0,
+     "where rows of B are whole vectors on 16 bytes, a stored zero is passed over, and the NaN that it faces",
+     "entries of pruned weights, skipped in the path that loads most", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

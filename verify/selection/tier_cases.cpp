@@ -14,14 +14,14 @@ constexpr std::uint64_t kCoverSeed = 1;
 // What one case may cost: `thin` has room for one extreme extent beside small ones, `small` for a few tiles each way, `once` for what a
 // single case is to have, or one of each form: on the executor a size beyond 16 bits beside one vector of 16 bytes.
 struct Limits {
-  CaseLimit small, thin, once;
+  CaseLimit small, thin, once, context;
 };
-constexpr Limits kDeviceLimits{{5e4, 2e5}, {2.9e5, 1e6}, {1e6, 1.3e6}};
-constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {2.9e5, 3e5}, {3.3e5, 4e5}};
+constexpr Limits kDeviceLimits{{5e4, 2e5}, {2.9e5, 1e6}, {1e6, 1.3e6}, {1e5, 2e5}};
+constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {2.9e5, 3e5}, {3.3e5, 4e5}, {8e3, 2.5e4}};
 constexpr CaseLimit kFullLimit{2e6, 2e7};
 constexpr double kLargestElement = 8;  // bytes
 
-constexpr std::size_t kSeedsInFurtherTypes = 3;  // of special values
+constexpr std::size_t kSeedsInFurtherTypes = 1;  // of special values
 
 bool is_large(const CaseSpace& space, const Case& c) {
   const std::optional<Point> p = space.locate(c);
@@ -92,6 +92,13 @@ std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpee
           {std::move(once), kDeviceLimits.once}};
 }
 
+CoverLayer context_layer(const CaseSpace& contexts, CaseSpeed speed) {
+  if (on_executor(speed)) return {context_pairs(contexts), kExecutorLimits.context, Sizes::least};
+  std::vector<Combination> in_each_type = context_triples(contexts), pairs = context_pairs(contexts);
+  in_each_type.insert(in_each_type.end(), pairs.begin(), pairs.end());
+  return {std::move(in_each_type), kDeviceLimits.context};
+}
+
 std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed) {
   std::vector<Case> all = entry.cases();
   const CaseSpace space = entry.space();
@@ -101,11 +108,17 @@ std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed sp
     std::vector<Case> known;
     std::copy_if(all.begin(), all.end(), std::back_inserter(known),
                  [&](const Case& c) { return c.tier <= tier; });
-    Cover made = cover(space, cover_layers(space, tier, speed), known, kCoverSeed);
-    for (Case& c : made.cases) {
-      c.tier = tier;
-      if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(std::move(c));
-    }
+    const auto add = [&](Cover made) {
+      for (Case& c : made.cases) {
+        c.tier = tier;
+        if (std::find(all.begin(), all.end(), c) != all.end()) continue;
+        known.push_back(c), all.push_back(std::move(c));
+      }
+    };
+    add(cover(space, cover_layers(space, tier, speed), known, kCoverSeed));
+    if (tier != Tier::smoke) continue;
+    const CaseSpace contexts = space.contexts();
+    add(cover(contexts, {context_layer(contexts, speed)}, known, kCoverSeed));
   }
   return all;
 }

@@ -20,6 +20,9 @@ constexpr bool on_executor(CaseSpeed speed) { return speed != CaseSpeed::device;
 /// What the covering array of a tier is to meet: smoke and full. Empty for stress, which is listed by hand.
 [[nodiscard]] std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpeed speed);
 
+/// What the array over contexts() is to meet, in tier smoke: special values in each size and layout, on a device in each type.
+[[nodiscard]] CoverLayer context_layer(const CaseSpace& contexts, CaseSpeed speed);
+
 /// All that the contract lists, of every tier, then what the arrays add: of tier smoke, and of tier full where `most` reaches
 /// there. Made cases are marked `drawn`: where one proves nothing it is skipped, with the reason. For the executor, the second fill of a
 /// listed large size is of tier full.

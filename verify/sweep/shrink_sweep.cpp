@@ -67,7 +67,8 @@ void shrink_failures(const std::vector<FailingCase>& failures, const RunOptions&
       return exists(failing.variant, c.dtype) &&
              fails_alike(runner, c, in_type(failing.variant, c.dtype), failing.verdict);
     };
-    const Shrunk shrunk = shrink_case(find_operator(failing.c.op).space(), failing.c, fails);
+    const CaseSpace space = find_operator(failing.c.op).space();
+    const Shrunk shrunk = shrink_case(space.locate(failing.c) ? space : space.contexts(), failing.c, fails);
     if (stop_signal != 0) return;
     tell({failing, shrunk.smallest, shrunk.runs,
           repro_line(shrunk.smallest, in_type(failing.variant, shrunk.smallest.dtype), run, run.repeat)});

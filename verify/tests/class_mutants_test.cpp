@@ -137,23 +137,34 @@ class Teller {
 
 constexpr const char* kWhere[] = {"a device", "the executor", "the executor, of few kernels"};
 
-void check_tier(const OperatorEntry& entry, CaseSpeed speed, Teller& teller) {
-  const CaseSpace space = entry.space();
-  const std::vector<Case>& cases = smoke_cases(entry, speed);
-  const std::vector<Case> telling = teller.telling(cases);
+// Class mutants of some combinations: how many there are that a case meets, and how many of them the telling cases kill.
+struct Score {
   std::size_t made = 0, killed = 0;
-  for (const CoverLayer& layer : cover_layers(space, Tier::smoke, speed)) {
-    const std::vector<ClassTuple> beyond = tuples_not_met(space, layer.combinations, cases);
-    const std::size_t met = tuples_not_met(space, layer.combinations, {}).size() - beyond.size();
+
+  void add(const CaseSpace& space, const std::vector<Combination>& combinations,
+           const std::vector<Case>& cases, const std::vector<Case>& telling) {
+    const std::vector<ClassTuple> beyond = tuples_not_met(space, combinations, cases);
+    const std::size_t met = tuples_not_met(space, combinations, {}).size() - beyond.size();
     made += met, killed += met;
-    for (const ClassTuple& t : tuples_not_met(space, layer.combinations, telling)) {
+    for (const ClassTuple& t : tuples_not_met(space, combinations, telling)) {
       if (std::find(beyond.begin(), beyond.end(), t) != beyond.end()) continue;
       --killed;
       FAIL_CHECK("survivor: wrong where " << describe(space, t));
     }
   }
-  MESSAGE(fmt::format("{} on {}: {} of {} class mutants killed", entry.name(),
-                      kWhere[static_cast<std::size_t>(speed)], killed, made));
+};
+
+void check_tier(const OperatorEntry& entry, CaseSpeed speed, Teller& teller) {
+  const CaseSpace space = entry.space(), contexts = space.contexts();
+  const std::vector<Case>& cases = smoke_cases(entry, speed);
+  const std::vector<Case> telling = teller.telling(cases);
+  Score classes, of_contexts;
+  for (const CoverLayer& layer : cover_layers(space, Tier::smoke, speed))
+    classes.add(space, layer.combinations, cases, telling);
+  of_contexts.add(contexts, context_layer(contexts, speed).combinations, cases, telling);
+  MESSAGE(fmt::format("{} on {}: {} of {} class mutants killed, and {} of {} of contexts", entry.name(),
+                      kWhere[static_cast<std::size_t>(speed)], classes.killed, classes.made,
+                      of_contexts.killed, of_contexts.made));
 }
 
 TEST_CASE("every class mutant of every operator is killed by tier smoke, on a device and on the executor") {
