@@ -306,6 +306,15 @@ TEST_CASE("a launch that may begin early knows the one before it only after grid
   }
 }
 
+TEST_CASE(
+    "the end of a launch that began early shows the end of the one before it only if a thread of it waited") {
+  std::vector<int> mid(100), out(100);
+  twin(
+      "global", "first launch", "launch beside",
+      [&](Form f, Run& run) { chain_of_launches(f, 100, run.output(mid, "mid"), run.output(out)); },
+      [&] { return out[0] == 99; });
+}
+
 TEST_CASE("memory that a program was given in one run is its own in the next, until it gives it back") {
   std::vector<int> out(100);
   int* memory = nullptr;

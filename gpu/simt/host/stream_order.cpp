@@ -17,14 +17,23 @@ int stream_index(const void* stream) {
   return static_cast<int>(current().streams.keys.size()) - 1;
 }
 
-// What threads of a launch know that may begin before the stream's last kernel has ended: neither the end of that one, nor
-// anything that it did. A fill or copy is no kernel, and is waited for.
-std::vector<int> without_last_kernel(std::vector<int> knows, int stream) {
-  int& last = knows[static_cast<std::size_t>(stream)];
-  if (last == 0) return knows;
-  const Launch& before = current().schedule.launches[static_cast<std::size_t>(last) - 1];
-  if (before.stream == stream && !before.host) --last;
-  return knows;
+// The index of the kernel that the next launch of `stream` may begin beside; -1: there is none. A fill or copy is no kernel, and is
+// waited for.
+int kernel_before(const std::vector<int>& knows, int stream) {
+  const int last = knows[static_cast<std::size_t>(stream)] - 1;
+  if (last < 0) return -1;
+  const Launch& before = current().schedule.launches[static_cast<std::size_t>(last)];
+  return before.stream == stream && !before.host ? last : -1;
+}
+
+// The launch may begin before that kernel has ended: its threads know neither that end nor anything that the kernel did before they have
+// waited for it. Where the kernel began beside another itself, and no thread of it waited, its end says nothing of the other's.
+void begin_beside(Launch& launch, int kernel) {
+  const Launch& before = current().schedule.launches[static_cast<std::size_t>(kernel)];
+  launch.beside = kernel;
+  launch.open = before.open;
+  if (before.beside >= 0 && !before.awaited) launch.open.push_back(before.beside);
+  --launch.knows_at_once[static_cast<std::size_t>(launch.stream)];
 }
 
 }  // namespace
@@ -41,6 +50,7 @@ std::uint32_t known_below(const Launch& launch) {
     const int known = s < launch.knows_at_once.size() ? launch.knows_at_once[s] : 0;
     if (opened > known) first = std::min(first, static_cast<std::size_t>(known));
   }
+  for (const int number : launch.open) first = std::min(first, static_cast<std::size_t>(number));
   return first < launches.size() ? launches[first].first_block : launch.first_block;
 }
 
@@ -52,7 +62,9 @@ Launch& open_launch(void* stream, bool programmatic) {
   auto& knows = current().streams.knows[static_cast<std::size_t>(launch.stream)];
   knows.resize(current().streams.keys.size());
   launch.knows = knows;
-  launch.knows_at_once = programmatic ? without_last_kernel(knows, launch.stream) : knows;
+  launch.knows_at_once = knows;
+  if (const int before = programmatic ? kernel_before(knows, launch.stream) : -1; before >= 0)
+    begin_beside(launch, before);
   launch.first_block = current().schedule.next_block_id;
   current().race.known_below = known_below(launch);
   if (current().race.known_below == launch.first_block) current().race.lists.forget_chains();

@@ -212,10 +212,21 @@ void on_warp_sync(Block& b, int warp, unsigned mask) {
 }
 
 void on_launches_awaited(Thread& t) {
+  current().schedule.launches[static_cast<std::size_t>(current().schedule.number)].awaited = true;
   auto awaited = std::make_shared<Clock>();
   awaited->launches_awaited = true;
   learn(t, awaited);
 }
+
+namespace {
+
+// Whether the block is of a launch that may be under way though it stands before others that ended.
+bool is_open(const Launch& launch, std::uint32_t block) {
+  return !launch.open.empty() &&
+         std::find(launch.open.begin(), launch.open.end(), launch_of(block)) != launch.open.end();
+}
+
+}  // namespace
 
 // Whether everything `m` stands for happened before the thread's next access.
 bool known(const Thread& t, const Mark& m) {
@@ -243,7 +254,8 @@ bool known(const Thread& t, const Mark& m) {
   }
   const Launch& launch = launch_under_way();
   const bool other_launch = m.block < launch.first_block || m.block - launch.first_block >= launch.blocks;
-  if (other_launch && launch_known(m.block, has_awaited_launches(t) ? launch.knows : launch.knows_at_once))
+  if (other_launch && !is_open(launch, m.block) &&
+      launch_known(m.block, has_awaited_launches(t) ? launch.knows : launch.knows_at_once))
     return true;
   const Known* mine = find(t.more, m.block);
   const Known* all = find(b.more, m.block);

@@ -238,6 +238,10 @@ struct Launch {
   std::vector<int> knows;          // by stream: launches before this index happened before
   std::vector<int> knows_at_once;  // the same, for threads that have not waited for what it may begin beside
   bool host = false;               // a fill or copy
+  int beside = -1;                 // the launch, by its index, that it may begin beside; -1: none
+  bool awaited = false;            // one of its threads has waited for that one
+  std::vector<int>
+      open;  // launches before those indices that may be under way all the same: none that ended waited for them
   Here here{"", 0};
 };
 

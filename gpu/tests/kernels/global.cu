@@ -195,6 +195,12 @@ __global__ void read_beside_kernel(int n, const int* mid, int* out) {
   if (i < n) out[i] = mid[n - 1 - i];  // <- launch beside
 }
 
+// Launched between write_kernel and read_beside_kernel, with nothing of its own to do. Right: one thread of it waits all the same.
+template <bool Right>
+__global__ void between_kernel() {
+  if (Right && blockIdx.x == 0 && threadIdx.x == 0) plumb::wait_for_primary();
+}
+
 // Right: each thread its byte. Wrong: neighbours share one.
 template <bool Right>
 __global__ void bytes_kernel(unsigned char* out) {
@@ -374,6 +380,11 @@ void dependent_launch(Form f, int n, int* mid, int* out) {
   launch(write_kernel, (n + 63) / 64, 64, 0, nullptr, n, mid);
   launch_dependent(f == Form::right ? read_beside_kernel<true> : read_beside_kernel<false>, (n + 63) / 64, 64,
                    0, nullptr, n, mid, out);
+}
+void chain_of_launches(Form f, int n, int* mid, int* out) {
+  launch(write_kernel, (n + 63) / 64, 64, 0, nullptr, n, mid);
+  launch_dependent(f == Form::right ? between_kernel<true> : between_kernel<false>, 2, 32, 0, nullptr);
+  launch_dependent(read_beside_kernel<true>, (n + 63) / 64, 64, 0, nullptr, n, mid, out);
 }
 int* own_memory(int n) {
   void* p = nullptr;

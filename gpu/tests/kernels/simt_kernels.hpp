@@ -55,6 +55,7 @@ void two_launches(Form f, int n, int* mid, int* out, void* first_stream, void* s
 // A launch that may begin beside the one before it in its stream (where allowed), behind that one or behind a fill
 void programmatic_launch(Form f, int n, int* mid, int* out, bool allowed, bool filled);
 void dependent_launch(Form f, int n, int* mid, int* out);
+void chain_of_launches(Form f, int n, int* mid, int* out);
 // callers.cu: what two callers share that are there at once: nothing, or (wrong) a counter, or memory, of the program
 void counted_blocks(Form f, int blocks, int* parts, unsigned* count, int* out, void* stream);
 void parts_of_two_launches(Form f, int blocks, int* parts, int* out, void* stream);
