@@ -32,12 +32,13 @@ constexpr const char* kNoneAtAll = "none";  // the class of a size that may be 0
 
 // Integers of 12 bits are exact in fp32 but in no 16-bit type, nor in tf32: they stand in for fractions under bitwise fills.
 // Those of 25 bits are exact in fp64 alone. No decimal fraction here is exact in fp32: in fp64 each has 53 bits. The tiny ones are 0 in a
-// narrower type, and their squares in their own; each is of one type (fits_type()).
+// narrower type, and their squares in their own; each is of one type (fits_type()). Those near one are one to who compares with a tolerance.
 std::vector<ValueClass> scalar_classes() {
   return {{"zero", {"0"}, 0, 0, 0.5},
           {"minus zero", {"-0"}, 0, 0, 0.25},
           {"one", {"1"}, 0, 0, 1},
           {"minus one", {"-1"}, 0, 0, 0.5},
+          {"nearly one", {"1.0000076293945312", "1.0000000000009095"}, 0, 0, 0.5},
           {"small integer", {"3", "-2"}, 0, 0, 0.5},
           {"integer of 12 bits", {"2049", "-2051"}, 0, 0, 1},
           {"integer of 25 bits", {"16777217"}, 0, 0, 0.5},
@@ -47,8 +48,9 @@ std::vector<ValueClass> scalar_classes() {
           {"tiny", {"1.2345679e-30", "1.2345679e-200"}, 0, 0, 0.5}};
 }
 
-// Tiny scalars are normal numbers of their type, with a square that is 0.
+// Tiny scalars are normal numbers of their type, with a square that is 0. What is not one is not one in its type.
 bool fits_type(double scalar, bool f64) {
+  if (!f64 && scalar != 1 && static_cast<float>(scalar) == 1) return false;
   const double size = std::fabs(scalar);
   return size == 0 || size > 1e-20 || (f64 ? size < 1e-162 && size > 1e-300 : size < 1e-23 && size > 1e-37);
 }

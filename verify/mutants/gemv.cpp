@@ -312,5 +312,17 @@ const HostMutant<Gemv> alpha_in_x_m{
      "alpha is multiplied into x where rows of A are whole vectors on 16 bytes, and into the sum elsewhere",
      "x is staged for the path of vectors, and scaled while it is", kNumeric}};
 
+template <class T>
+void nearly_one(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  P<T> taken = p;
+  if (std::fabs(p.alpha - T(1)) < T(1e-5)) taken.alpha = 1;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) put(taken, out, i, dot(in, i, 0, depth_of(p, in)));
+}
+const HostMutant<Gemv> nearly_one_m{
+    "alpha_near_one_is_one",
+    nearly_one<float>,
+    nearly_one<double>,
+    {0, "an alpha within 1e-5 of 1 is 1", "scalars compared with a tolerance", kNumeric}};
+
 }  // namespace
 }  // namespace plumb
