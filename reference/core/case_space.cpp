@@ -455,8 +455,14 @@ void CaseSpace::update_derived(Point& p) const {
 
 void CaseSpace::set(Point& p, std::size_t parameter, std::string word) const {
   const auto& classes = parameters_[parameter].classes;
-  const auto at =
-      std::find_if(classes.begin(), classes.end(), [&](const ValueClass& c) { return contains(c, word); });
+  auto at = classes.end();
+  // of two scalars that are near each other, the one itself
+  if (parameters_[parameter].kind == ParameterKind::scalar)
+    at = std::find_if(classes.begin(), classes.end(), [&](const ValueClass& c) {
+      return std::find(c.words.begin(), c.words.end(), word) != c.words.end();
+    });
+  if (at == classes.end())
+    at = std::find_if(classes.begin(), classes.end(), [&](const ValueClass& c) { return contains(c, word); });
   p.classes[parameter] = static_cast<std::size_t>(at - classes.begin());  // classes.size(): of no class
   p.numbers[parameter] = number_of(word);
   p.words[parameter] = std::move(word);
