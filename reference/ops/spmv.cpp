@@ -59,6 +59,8 @@ void Spmv::cases(CaseList& list) {
            "alpha == 0: y is scaled, NaN in A and x does not count");
   list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0,beta=0.7310586", {hostile},
            "alpha == 0: beta alone, a fraction that no narrower type holds");
+  list.add(Tier::smoke, "rows=11,cols=1100,density=0.4,alpha=0,beta=2", {exact, hostile},
+           "alpha == 0 where rows have more entries than a block has threads");
   list.add(Tier::smoke, "rows=400,cols=4000,density=0.003,pattern=giant,alpha=0,beta=2", {hostile},
            "alpha == 0, also where a row's parts are added to y");
   list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0.5,beta=2", {hostile},
