@@ -154,10 +154,10 @@ class CaseSpace {
   /// such a one, and another one as 1,025, of which one element is left over by all of them. One has a row of so many entries, where there is a sparse operand: what is left over is nothing then. Another one is a row of 4,128 entries,
   /// 129 warps of them: the last block has warps without any.
   CaseSpace& whole_blocks(const std::vector<std::string>& extents);
-  /// Some case of fp32 has this extent as 129, 257, 258, 259, 513 and 2,049, with these values of other parameters, sizes at least: what a warp
-  /// or a block holds of a row, and one element more, less than a warp's worth. Two and three are left over of 258 and 259 by all powers of
-  /// two up to 256. What is left over does not depend on the type: fp64 has half of them. Where several rows follow each other they begin at
-  /// every place of 16 bytes. Products have more rows than a warp there: what is left of a depth is staged by one warp, and read by others.
+  /// In each type some case has this extent as 129, 257, 513 and 2,049, with these values of other parameters: what a warp or a block holds
+  /// of a row, and one element more, less than a warp's worth. Where several rows follow each other they begin at every place of 16 bytes.
+  /// And as 258 and 259: two and three are left over by all powers of two up to 256. Products have more rows than a warp there: what is left
+  /// of a depth is staged by one warp, and read by others.
   CaseSpace& few_beyond_blocks(const std::string& extent,
                                const std::vector<std::pair<std::string, std::string>>& beside = {});
   /// The same of the entries of one row among short ones, of the sparse operand.
@@ -168,8 +168,10 @@ class CaseSpace {
                                      const std::vector<std::pair<std::string, std::string>>& beside,
                                      const std::vector<std::pair<std::string, std::string>>& tiles = {});
   /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole
-  /// vectors. A kernel that forgets to ask about that one takes its wide path.
-  CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values);
+  /// vectors. A kernel that forgets to ask about that one takes its wide path. `size` tells several such sets of values apart: of more
+  /// rows than a block has, a kernel may take another path than of few.
+  CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values,
+                              const std::string& size = "");
   /// In each type some case has all arrays on 8 bytes and none on 16, with these values of other parameters: sizes of whole vectors. A kernel
   /// that asks fp32 arrays for half a vector takes its wide path. Its tight run has the bases alone so.
   CaseSpace& on_8_bytes(const std::vector<std::pair<std::string, std::string>>& values);
@@ -310,9 +312,7 @@ class CaseSpace {
     std::string layout;                                       // "wide": rows too lie on 16 bytes
     std::vector<std::pair<std::string, std::string>> values;  // of parameters
     bool dear = false;
-    std::vector<Dtype> types = {Dtype::f32, Dtype::f64};
   };
-  void one_case(const InEachType&);
   void once_in_each_type(const InEachType&, const std::function<bool(const Point&, double)>& holds);
   void rounds(const InEachType&, const std::function<double(const Point&, double)>& number);
   [[nodiscard]] const Derived* derived_of(std::size_t parameter) const;

@@ -12,13 +12,6 @@ namespace plumb {
 namespace {
 
 constexpr const char* kFewBeyondBlocks[] = {"129", "257", "258", "259", "513", "2049"};
-// What is left over does not depend on the type: in the second one half of them.
-const std::vector<std::string> kFewBeyondBlocksAgain = {"257", "259", "2049"};
-std::vector<Dtype> types_of_few_beyond(const std::string& size) {
-  const auto& again = kFewBeyondBlocksAgain;
-  if (std::find(again.begin(), again.end(), size) == again.end()) return {Dtype::f32};
-  return {Dtype::f32, Dtype::f64};
-}
 
 // Counts are expected numbers where entries are drawn: hence more than 65,536.
 constexpr std::int64_t kBeyond16Bits = 70'000;
@@ -58,7 +51,7 @@ void CaseSpace::once_in_each_type(const InEachType& what,
     return static_cast<std::size_t>(at - classes.begin());
   };
   const std::size_t layout = class_of(of_layout, what.layout);
-  for (const Dtype type : what.types) {
+  for (const Dtype type : {Dtype::f32, Dtype::f64}) {
     const std::string word(plumb::name(type));
     const double bytes = type == Dtype::f64 ? 8 : 4;
     const std::size_t type_class = class_of(of_type, word);
@@ -220,15 +213,12 @@ CaseSpace& CaseSpace::one_case(const std::string& key, const std::string& name,
                                const std::vector<std::pair<std::string, std::string>>& values, bool dear) {
   const auto layout =
       std::find_if(values.begin(), values.end(), [](const auto& one) { return one.first == kLayoutKey; });
-  one_case({key, name, layout == values.end() ? "apart" : layout->second, values, dear});
-  return *this;
-}
-
-void CaseSpace::one_case(const InEachType& what) {
-  once_in_each_type(what, [values = what.values](const Point& p, double) {
+  const InEachType what{key, name, layout == values.end() ? "apart" : layout->second, values, dear};
+  once_in_each_type(what, [=](const Point& p, double) {
     return std::all_of(values.begin(), values.end(),
                        [&](const auto& one) { return same_value(p.word(one.first), one.second); });
   });
+  return *this;
 }
 
 CaseSpace& CaseSpace::whole_blocks(const std::vector<std::string>& extents) {
@@ -259,35 +249,20 @@ CaseSpace& CaseSpace::whole_blocks(const std::vector<std::string>& extents) {
 CaseSpace& CaseSpace::few_beyond_blocks(const std::string& extent,
                                         const std::vector<std::pair<std::string, std::string>>& beside) {
   for (const char* const size : kFewBeyondBlocks) {
-    InEachType what{fmt::format("{}, {}", extent, size),
-                    "a few more than blocks",
-                    "apart",
-                    beside,
-                    false,
-                    types_of_few_beyond(size)};
-    what.values.emplace_back(extent, size);
-    once_in_each_type(what, [=](const Point& p, double) {
-      return same_value(p.word(extent), size) &&
-             std::all_of(beside.begin(), beside.end(), [&](const auto& one) {
-               const double least = number_of(one.second);
-               return least > 0 ? p[one.first] >= least : p.word(one.first) == one.second;
-             });
-    });
+    std::vector<std::pair<std::string, std::string>> values = beside;
+    values.emplace_back(extent, size);
+    one_case(fmt::format("{}, {}", extent, size), "a few more than blocks", values);
   }
   return *this;
 }
 
 CaseSpace& CaseSpace::rows_few_beyond_blocks() {
   for (const char* const size : kFewBeyondBlocks)
-    one_case({fmt::format("longest row, {}", size),
-              "a few more than blocks",
-              "apart",
-              {{std::string(kPatternKey), "giant"},
-               {std::string(kRowMeanKey), "0.3"},
-               {sparse_rows_, "7"},
-               {sparse_cols_, size}},
-              false,
-              types_of_few_beyond(size)});
+    one_case(fmt::format("longest row, {}", size), "a few more than blocks",
+             {{std::string(kPatternKey), "giant"},
+              {std::string(kRowMeanKey), "0.3"},
+              {sparse_rows_, "7"},
+              {sparse_cols_, size}});
   return *this;
 }
 
@@ -303,11 +278,12 @@ CaseSpace& CaseSpace::reciprocal_rounded_down(const std::string& extent,
   return *this;
 }
 
-CaseSpace& CaseSpace::one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values) {
+CaseSpace& CaseSpace::one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values,
+                                       const std::string& size) {
   for (const char* const layout : {"not_1", "not_2", "not_3"}) {
     std::vector<std::pair<std::string, std::string>> placed = values;
     placed.emplace_back(kLayoutKey, layout);
-    one_case(layout, "whole vectors", placed, true);
+    one_case(size.empty() ? layout : fmt::format("{}, {}", layout, size), "whole vectors", placed, true);
   }
   return *this;
 }

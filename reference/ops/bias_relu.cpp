@@ -50,6 +50,7 @@ void BiasRelu::describe(CaseSpace& space) {
   space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
   space.rounds([](const Point& p) { return p["rows"] * p["cols"]; });
   space.large_on_16_bytes({"rows", "cols"}).one_array_narrow({{"rows", "36"}, {"cols", "36"}});
+  space.one_array_narrow({{"rows", "604"}, {"cols", "4"}}, "tall");
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
   space.whole_blocks({"cols"})
       .few_beyond_blocks("cols", {{"rows", "5"}})
@@ -84,6 +85,8 @@ void BiasRelu::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=100,cols=100,bias=0.25,cap=0", {real},
            "cap 0: all zero but for NaN, so x must be looked at");
   list.add(Tier::smoke, "rows=100,cols=100,bias=0.25,cap=0", {hostile}, "cap 0 keeps NaN");
+  list.add(Tier::smoke, "rows=36,cols=36,bias=column,cap=0,layout=wide", {real, hostile},
+           "cap 0 where rows are whole vectors on 16 bytes");
   list.add(Tier::smoke, "rows=19,cols=133,bias=column,cap=1.2e-40", {real},
            "a cap below the normal numbers is not zero", {Dtype::f32});
   list.add(Tier::smoke, "rows=19,cols=133,bias=column,cap=1.2e-310", {real},

@@ -33,7 +33,8 @@ void Gemm::describe(CaseSpace& space) {
       .count("elements of C", [](const Point& p) { return p["m"] * p["n"]; });
   space.large_on_16_bytes({"m", "n"}, {{"beta", "3"}})
       .large_on_16_bytes({"k"})
-      .one_array_narrow({{"m", "36"}, {"n", "36"}, {"k", "36"}});
+      .one_array_narrow({{"m", "36"}, {"n", "36"}, {"k", "36"}})
+      .one_array_narrow({{"m", "604"}, {"n", "4"}, {"k", "4"}}, "tall");
   space.on_8_bytes({{"m", "36"}, {"n", "36"}, {"k", "36"}})
       .rows_on_pages({{"m", "100"}, {"n", "100"}, {"k", "29"}});
   space.whole_blocks({"k"}).few_beyond_blocks("k", {{"m", "37"}, {"n", "3"}});
@@ -109,24 +110,31 @@ void Gemm::cases(CaseList& list) {
            "the first size of the classical sweep, non-square");
   list.add(Tier::smoke, "m=41,n=7,k=11,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const facing : {"zeros", "run_of_zeros"})
-    list.add(Tier::smoke, fmt::format("m=9,n=11,k=37,facing={}", facing), {real},
-             "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over");
+  for (const char* const shape : {"m=9,n=11,k=37", "m=5,n=4,k=300"}) {
+    for (const char* const facing : {"zeros", "run_of_zeros"})
+      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
+               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+               "rows or in long ones");
+  }
   list.add(Tier::smoke, "m=5,n=3,k=7,alpha=0.5,beta=0.5,facing=near_top", {real},
            "equal scalars: a sum and C are too large together before they are scaled");
   list.add(Tier::smoke, "m=9,n=11,k=7,alpha=1.2e-40,beta=1.3e-40,facing=large", {real},
            "scalars below the normal numbers are none of them zero", {Dtype::f32});
   list.add(Tier::smoke, "m=9,n=11,k=7,alpha=1.2e-310,beta=1.3e-310,facing=large", {real},
            "scalars below the normal numbers are none of them zero", {Dtype::f64});
+  for (const char* const beta : {"0", "0.7310586"})
+    list.add(Tier::smoke, fmt::format("m=36,n=36,k=36,alpha=0,beta={},layout=wide", beta), {hostile},
+             "alpha == 0 where rows are whole vectors on 16 bytes: neither A nor B is read");
   list.add(Tier::smoke, "m=36,n=36,k=0,alpha=1,beta=2,layout=wide", {real},
            "nothing to sum where rows are whole vectors on 16 bytes");
   list.add_hostile(
       Tier::smoke, "m=1,n=9,k=211,alpha=1.2345679e-30", 3,
       "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
-  for (const char* const shape : {"m=133,n=3,k=11", "m=3,n=133,k=11"}) {
+  for (const char* const shape : {"m=133,n=3,k=11", "m=3,n=133,k=11", "m=3,n=5,k=2061", "m=13,n=11,k=1"}) {
     for (const char* const facing : {"inf_tiny", "tiny_inf"})
       list.add(Tier::smoke, fmt::format("{},alpha=0.5,facing={}", shape, facing), {real},
-               "alpha must not be worked into the smaller operand, nor into the larger one");
+               "alpha must not be worked into the smaller operand, nor into the larger one, nor where sums "
+               "are long, or of one term, alone");
   }
   list.add(Tier::smoke, "m=33,n=35,k=19,alpha=7.703719777548943e-34,beta=123456.79", {scaled},
            "alpha is a power of two: beta / alpha is finite, and times C it is not", {Dtype::f32});

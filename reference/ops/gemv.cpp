@@ -27,7 +27,8 @@ void Gemv::describe(CaseSpace& space) {
   space.count("elements of A", [](const Point& p) { return p["rows"] * p["cols"]; });
   space.large_on_16_bytes({"rows"}, {{"beta", "3"}})
       .large_on_16_bytes({"cols"})
-      .one_array_narrow({{"rows", "36"}, {"cols", "36"}});
+      .one_array_narrow({{"rows", "36"}, {"cols", "36"}})
+      .one_array_narrow({{"rows", "604"}, {"cols", "4"}}, "tall");
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
   space.whole_blocks({"cols"})
       .few_beyond_blocks("cols", {{"rows", "37"}})
@@ -69,13 +70,19 @@ void Gemv::cases(CaseList& list) {
            "alpha == 0: y is scaled, A and x are not read");
   list.add(Tier::smoke, "rows=101,cols=103,alpha=0,beta=0.7310586", {hostile},
            "alpha == 0: beta alone, a fraction that no narrower type holds");
+  for (const char* const beta : {"0", "0.7310586"})
+    list.add(Tier::smoke, fmt::format("rows=36,cols=36,alpha=0,beta={},layout=wide", beta), {hostile},
+             "alpha == 0 where rows are whole vectors on 16 bytes: neither A nor x is read");
   list.add_hostile(
       Tier::smoke, "rows=1,cols=211,alpha=1.2345679e-30", 3,
       "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
-  for (const char* const shape : {"rows=133,cols=5", "rows=9,cols=133"}) {
+  for (const char* const shape :
+       {"rows=133,cols=5", "rows=9,cols=133", "rows=3,cols=2061", "rows=133,cols=1"}) {
     for (const char* const facing : {"inf_tiny", "tiny_inf"})
       list.add(Tier::smoke, fmt::format("{},alpha=0.5,facing={}", shape, facing), {real},
-               "alpha must not be worked into x nor into A, whichever side is longer");
+               "alpha must not be worked into x nor into A, whichever side is longer, nor in long rows or "
+               "rows of one "
+               "term alone");
   }
   list.add(Tier::smoke, "rows=67,cols=41,alpha=7.703719777548943e-34,beta=123456.79", {scaled},
            "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f32});
@@ -87,9 +94,12 @@ void Gemv::cases(CaseList& list) {
                    "every special value at every class of position");
   list.add(Tier::smoke, "rows=41,cols=11,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const facing : {"zeros", "run_of_zeros"})
-    list.add(Tier::smoke, fmt::format("rows=41,cols=37,facing={}", facing), {real},
-             "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over");
+  for (const char* const shape : {"rows=41,cols=37", "rows=9,cols=1100"}) {
+    for (const char* const facing : {"zeros", "run_of_zeros"})
+      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
+               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+               "rows or in long ones");
+  }
   list.add(Tier::smoke, "rows=5,cols=7,alpha=0.5,beta=0.5,facing=near_top", {real},
            "equal scalars: a sum and y are too large together before they are scaled");
   list.add(Tier::smoke, "rows=9,cols=7,alpha=1.2e-40,beta=1.3e-40,facing=large", {real},

@@ -182,6 +182,9 @@ void LogSoftmax::cases(CaseList& list) {
         Tier::smoke, fmt::format("rows=7,cols={},special=masked", cols), {real},
         "a run of -Inf at the head or the tail of a row, as masks make it: lanes, warps and pieces that saw "
         "nothing else");
+  for (const char* const special : {"pos_inf", "nan"})
+    list.add(Tier::smoke, fmt::format("rows=13,cols=300,special={},layout=wide", special), {real},
+             "+Inf, or NaN, beside -Inf in rows of whole vectors");
   list.add_hostile(Tier::smoke, "rows=67,cols=37", 14, "every special value at every class of position");
 
   list.add(Tier::full, "rows=281903,cols=16,scale=10", {real, hostile}, "the contest's output layer at size");

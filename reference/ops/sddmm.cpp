@@ -31,7 +31,8 @@ void Sddmm::describe(CaseSpace& space) {
     space.form(fmt::format("k on 16 bytes, {}", k), "a line or more", {{"k", k}, {"layout", "wide"}});
   space.beside_on_16_bytes("k", {16, 32, 64, 128})
       .large_on_16_bytes({"rows", "k"})
-      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"k", "36"}});
+      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"k", "36"}})
+      .one_array_narrow({{"rows", "604"}, {"cols", "4"}, {"k", "4"}, {"row_mean", "2"}}, "tall");
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"k", "36"}})
       .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"k", "41"}});
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();

@@ -28,6 +28,7 @@ void SkinnyGemm::describe(CaseSpace& space) {
     space.form(fmt::format("k on 16 bytes, {}", k), "whole lines", {{"k", k}, {"layout", "wide"}});
   space.rounds_of_rows("v", "k").large_on_16_bytes({"v", "n"}, {{"k", "4"}}).large_on_16_bytes({"k"});
   space.beside_on_16_bytes("k", {64, 128}).one_array_narrow({{"v", "36"}, {"k", "36"}, {"n", "16"}});
+  space.one_array_narrow({{"v", "604"}, {"k", "4"}, {"n", "4"}}, "tall");
   // X can be read in bulk, and ends within a line
   space.one_case("k on 16 bytes", "whole vectors and no whole line",
                  {{"v", "67"}, {"k", "100"}, {"n", "16"}, {"layout", "wide"}});
@@ -81,12 +82,15 @@ void SkinnyGemm::cases(CaseList& list) {
            "W of 90,000 bytes: more than a kernel may have asked for", {Dtype::f32});
   list.add(Tier::smoke, "v=67,k=100,n=112", {exact},
            "W of 89,600 bytes: more than a kernel may have asked for", {Dtype::f64});
-  list.add_hostile(Tier::smoke, "v=67,k=41,n=19", 14, "every special value at every class of position");
+  list.add_hostile(Tier::smoke, "v=67,k=41,n=19", 24, "every special value at every class of position");
   list.add(Tier::smoke, "v=41,n=7,k=11,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const facing : {"zeros", "run_of_zeros"})
-    list.add(Tier::smoke, fmt::format("v=9,n=11,k=37,facing={}", facing), {real},
-             "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over");
+  for (const char* const shape : {"v=9,n=11,k=37", "v=5,n=4,k=300"}) {
+    for (const char* const facing : {"zeros", "run_of_zeros"})
+      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
+               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+               "rows or in long ones");
+  }
 
   list.add_beyond_a_grid("v=524309,k=1,n=1");
   list.add(Tier::full, "v=281903,k=128,n=16", {exact, wide, real, positive, hostile},

@@ -33,7 +33,8 @@ void Spmm::describe(CaseSpace& space) {
     space.form(fmt::format("n on 16 bytes, {}", n), "whole vectors", {{"n", n}, {"layout", "wide"}});
   space.beside_on_16_bytes("n", {16, 32, 40, 128})
       .large_on_16_bytes({"rows", "n"})
-      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"n", "36"}});
+      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"n", "36"}})
+      .one_array_narrow({{"rows", "604"}, {"cols", "4"}, {"n", "4"}, {"row_mean", "2"}}, "tall");
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"n", "36"}})
       .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"n", "41"}});
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
@@ -118,9 +119,12 @@ void Spmm::cases(CaseList& list) {
       "a row's last column and the next row's first are 65,536 apart: a difference that is 0 in 16 bits");
   list.add(Tier::smoke, "rows=41,cols=37,n=7,density=0.1,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const facing : {"zeros", "run_of_zeros"})
-    list.add(Tier::smoke, fmt::format("rows=41,cols=37,n=7,density=0.3,facing={}", facing), {real},
-             "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over");
+  for (const char* const shape : {"rows=41,cols=37,n=7,density=0.3", "rows=7,cols=1100,n=4,density=0.4"}) {
+    for (const char* const facing : {"zeros", "run_of_zeros"})
+      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
+               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+               "rows or in long ones");
+  }
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",n=32", {real}, m.why);
   }

@@ -59,6 +59,8 @@ void Spmv::cases(CaseList& list) {
            "alpha == 0: y is scaled, NaN in A and x does not count");
   list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0,beta=0.7310586", {hostile},
            "alpha == 0: beta alone, a fraction that no narrower type holds");
+  list.add(Tier::smoke, "rows=36,cols=36,density=0.1,alpha=0,beta=0.7310586,layout=wide", {hostile},
+           "alpha == 0 where y is whole vectors on 16 bytes");
   list.add(Tier::smoke, "rows=11,cols=1100,density=0.4,alpha=0,beta=2", {exact, hostile},
            "alpha == 0 where rows have more entries than a block has threads");
   list.add(Tier::smoke, "rows=400,cols=4000,density=0.003,pattern=giant,alpha=0,beta=2", {hostile},
@@ -116,12 +118,20 @@ void Spmv::cases(CaseList& list) {
       "a row's last column and the next row's first are 65,536 apart: a difference that is 0 in 16 bits");
   list.add(Tier::smoke, "rows=41,cols=37,density=0.1,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const facing : {"zeros", "run_of_zeros"})
-    list.add(Tier::smoke, fmt::format("rows=41,cols=37,density=0.3,facing={}", facing), {real},
-             "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over");
-  for (const char* const facing : {"inf_tiny", "tiny_inf"})
-    list.add(Tier::smoke, fmt::format("rows=9,cols=7,density=1,alpha=0.5,facing={}", facing), {real},
-             "alpha must not be worked into x nor into A's values");
+  for (const char* const shape : {"rows=41,cols=37,density=0.3", "rows=9,cols=1100,density=0.4"}) {
+    for (const char* const facing : {"zeros", "run_of_zeros"})
+      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
+               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+               "rows or in long ones");
+  }
+  for (const char* const shape : {"rows=9,cols=7,density=1", "rows=3,cols=2061,density=1",
+                                  "rows=9,cols=9,density=0,pattern=diagonal"}) {
+    for (const char* const facing : {"inf_tiny", "tiny_inf"})
+      list.add(
+          Tier::smoke, fmt::format("{},alpha=0.5,facing={}", shape, facing), {real},
+          "alpha must not be worked into x nor into A's values, in short rows, in long ones or in rows of "
+          "one entry");
+  }
   list.add(Tier::smoke, "rows=9,cols=7,density=1,alpha=0.5,beta=0.5,facing=near_top", {real},
            "equal scalars: a sum and y are too large together before they are scaled");
   list.add(Tier::smoke, "rows=9,cols=7,density=0.5,alpha=1.2e-40,beta=1.3e-40,facing=large", {real},

@@ -52,9 +52,10 @@ void Transpose::cases(CaseList& list) {
            "tall: a guard with the other matrix's bounds loses rows");
   list.add(Tier::smoke, "rows=7,cols=211", {index, real}, "wide");
   list.add(Tier::smoke, "rows=1009,cols=1013", {index, real, hostile}, "prime sizes");
-  for (const char* const layout : {"not_1", "not_2"})
-    list.add(Tier::smoke, std::string("rows=36,cols=36,layout=") + layout, {index},
-             "whole vectors, and both bases on 16 bytes: one matrix's rows are not");
+  for (const char* const shape : {"rows=36,cols=36", "rows=604,cols=4", "rows=4,cols=604"})
+    for (const char* const layout : {"not_1", "not_2"})
+      list.add(Tier::smoke, std::string(shape) + ",layout=" + layout, {index},
+               "whole vectors, and both bases on 16 bytes: one matrix's rows are not");
   list.add_hostile(Tier::smoke, "rows=35,cols=37", 7, "every special value at every class of position");
 
   list.add_beyond_a_grid("rows=524309,cols=1");

@@ -21,7 +21,7 @@ constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {2.9e5, 3e5}, {3.3e5, 4e5}, {8e3,
 constexpr CaseLimit kFullLimit{2e6, 2e7};
 constexpr double kLargestElement = 8;  // bytes
 
-constexpr std::size_t kSeedsInFurtherTypes = 1;  // of special values
+constexpr std::size_t kSeedsInFurtherTypes = 3;  // of special values
 
 bool is_large(const CaseSpace& space, const Case& c) {
   const std::optional<Point> p = space.locate(c);
