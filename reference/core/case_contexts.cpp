@@ -34,6 +34,9 @@ const std::vector<Bucket>& buckets() {
 }
 
 bool lies_in(double size, double low, double high) { return size >= low && size <= high; }
+bool lies_in(double size, std::int64_t low, std::int64_t high) {
+  return lies_in(size, static_cast<double>(low), static_cast<double>(high));
+}
 
 // Of a bucket, the sizes that a class has: a list those of its own, a range the bucket's.
 void add_sizes(ValueClass& to, const ValueClass& from, const Bucket& bucket) {

@@ -390,12 +390,11 @@ Case CaseSpace::make(const Point& p, std::uint64_t seed) const {
       c.dtype = p.words[i] == "f64" ? Dtype::f64 : Dtype::f32;
     } else if (key == kFillKey) {
       c.fill = parse_fill(p.words[i], key);
-    } else if (parameters_[i].kind == ParameterKind::derived) {
-      continue;
+    } else if (parameters_[i].kind == ParameterKind::derived ||
+               (is_special(i) && p.words[i] == parameters_[i].simplest)) {
+      continue;  // unsaid
     } else if (key == kLayoutKey) {
       layout = p.words[i];
-    } else if (is_special(i) && p.words[i] == parameters_[i].simplest) {
-      continue;  // unsaid
     } else if (key == kRowMeanKey) {
       const double cols = p[sparse_cols_];
       const double density = cols > 0 ? std::min(1.0, p.numbers[i] / cols) : 0;

@@ -333,7 +333,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("special values meet every position in one type on the executor, and once in the other") {
+TEST_CASE("special values meet every position in one type on the executor, and a few in the other") {
   std::map<Dtype, std::size_t> on_device, on_executor;
   const OperatorEntry& entry = find_operator("transpose");
   const auto is_one = [](const Case& c) {
@@ -343,7 +343,8 @@ TEST_CASE("special values meet every position in one type on the executor, and o
   for (const Case& c : smoke_cases(entry, CaseSpeed::executor)) on_executor[c.dtype] += is_one(c);
   CHECK(on_executor[Dtype::f32] == on_device[Dtype::f32]);
   CHECK(on_device[Dtype::f64] > 1);
-  CHECK(on_executor[Dtype::f64] == 1);
+  CHECK(on_executor[Dtype::f64] < on_device[Dtype::f64]);
+  CHECK(on_executor[Dtype::f64] > 0);
 }
 
 TEST_CASE("arrays are the same every time, and their ids are read back") {

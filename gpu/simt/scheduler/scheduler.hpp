@@ -41,8 +41,10 @@ class ThreadCopies {
   using Range = std::span<PendingCopy>;
   /// One more, made in its place: a copy of it would be read while the processor still has its parts to write.
   PendingCopy& add(void* to, const void* from, int bytes, int valid, Location location) {
-    return all_.emplace_back(static_cast<unsigned char*>(to), static_cast<const unsigned char*>(from), bytes,
-                             valid, location, false);
+    PendingCopy& copy = all_.emplace_back();
+    copy.to = static_cast<unsigned char*>(to), copy.from = static_cast<const unsigned char*>(from);
+    copy.bytes = bytes, copy.valid = valid, copy.location = location;
+    return copy;
   }
   void commit() { ends_.push_back(static_cast<std::uint32_t>(all_.size())); }
   [[nodiscard]] std::size_t groups() const { return ends_.size() - first_group_; }
