@@ -391,9 +391,7 @@ void send_bulk(Thread& t, void* shared_dst, const void* from, int bytes, const v
     trap("a bulk copy goes to the shared memory of one block, and its barrier lies in that of another", here);
   f.barrier = object;
   f.bytes = bytes;
-  start(f.copies.emplace_back(static_cast<unsigned char*>(shared_dst),
-                              static_cast<const unsigned char*>(from), bytes, bytes, locate(here), false),
-        looked_at);
+  start(add_copy(f.copies, shared_dst, from, bytes, bytes, locate(here)), looked_at);
   send(t, b, std::move(f));
 }
 

@@ -35,16 +35,21 @@ struct PendingCopy {
   bool landed;  // the bytes are there already; only the wait is missing
 };
 
+/// One more, made in its place: a copy of it would be read while the processor still has its parts to write.
+inline PendingCopy& add_copy(std::vector<PendingCopy>& copies, void* to, const void* from, int bytes,
+                             int valid, Location location) {
+  PendingCopy& copy = copies.emplace_back();
+  copy.to = static_cast<unsigned char*>(to), copy.from = static_cast<const unsigned char*>(from);
+  copy.bytes = bytes, copy.valid = valid, copy.location = location;
+  return copy;
+}
+
 /// A thread's asynchronous copies in the order they were started: groups that were committed, and behind them those that were not.
 class ThreadCopies {
  public:
   using Range = std::span<PendingCopy>;
-  /// One more, made in its place: a copy of it would be read while the processor still has its parts to write.
   PendingCopy& add(void* to, const void* from, int bytes, int valid, Location location) {
-    PendingCopy& copy = all_.emplace_back();
-    copy.to = static_cast<unsigned char*>(to), copy.from = static_cast<const unsigned char*>(from);
-    copy.bytes = bytes, copy.valid = valid, copy.location = location;
-    return copy;
+    return add_copy(all_, to, from, bytes, valid, location);
   }
   void commit() { ends_.push_back(static_cast<std::uint32_t>(all_.size())); }
   [[nodiscard]] std::size_t groups() const { return ends_.size() - first_group_; }
