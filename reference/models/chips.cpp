@@ -26,8 +26,8 @@ constexpr const char* kAsH200 = "as the H200";
 constexpr const char* kAsH100 = "as the H100";
 constexpr const char* kOffered = "what CUDA offers of it, rounded down";
 constexpr const char* kGemm = "gpu.md, gemm";
-constexpr const char* kOneGpu = "fitted: gpu.md, Several GPUs, GCN on 1 GPU";
-constexpr const char* kTwoGpus = "fitted: gpu.md, Several GPUs, GCN on 2 GPUs";
+constexpr const char* kOneGpu = "fitted: networks.md, Several GPUs, GCN on 1 GPU";
+constexpr const char* kTwoGpus = "fitted: networks.md, Several GPUs, GCN on 2 GPUs";
 
 }  // namespace
 
@@ -40,11 +40,11 @@ const std::vector<Chip>& chips() {
        {139 * kGibi, kBytes, kOffered},
        {227 * kKibi, kBytes, kDatasheet},
        {60 * kMebi, kBytes, kDatasheet},
-       {8.5 * kTera, kByteRate, "gpu.md, GCN"},
+       {8.5 * kTera, kByteRate, "networks.md, GCN"},
        {1.98 * kTera, kByteRate, "the H100's, by the copy rates"},
        {48 * kTera, kFlopRate, kGemm},
        {58 * kTera, kFlopRate, kGemm},
-       {5.89 * kTera, kEdgeRate, "fitted: gpu.md, sparse DNN, class A"},
+       {5.89 * kTera, kEdgeRate, "fitted: networks.md, sparse DNN, class A"},
        {524 * kGiga, kByteRate, kAsH100},
        {48 * kMicro, kSeconds, kAsH100}},
       {"H100",
@@ -58,7 +58,7 @@ const std::vector<Chip>& chips() {
        {1.38 * kTera, kByteRate, kOneGpu},
        {48 * kTera, kFlopRate, kAsH200},
        {58 * kTera, kFlopRate, kAsH200},
-       {5.29 * kTera, kEdgeRate, "fitted: gpu.md, Several GPUs, sparse DNN on 1 GPU"},
+       {5.29 * kTera, kEdgeRate, "fitted: networks.md, Several GPUs, sparse DNN on 1 GPU"},
        {524 * kGiga, kByteRate, kTwoGpus},
        {48 * kMicro, kSeconds, kTwoGpus}}};
   return all;

@@ -3,7 +3,8 @@
 
     tools/ci/scaling.py FOLDER_WITH_PROGRAMS [SCRATCH]
 
-Measured times are read from the tables of docs/results/gpu.md, section "Several GPUs": they stand only there.
+Measured times are read from the tables of docs/results/networks.md, section "Several GPUs", the only place
+where they stand.
 Generates the same inputs (6 GiB in SCRATCH or build/scaling; those of the sparse DNN from MNIST, which
 $PLUMB_DATA must have: drawn digits keep fewer inputs active), and writes the page's tables and plot.
 """
@@ -25,7 +26,7 @@ GRAPH = ["--scale", "20", "--edge-factor", "28", "--features", "128", "--classes
 def measured():
     """{network: {GPUs: seconds}} of the rows "| network | T ms | T ms |" of the section, for 1, 2 and perhaps
     4 GPUs. A network is "4096", a GCN's "128-64-32, dense X", or either after its chip: "H200: 4096"."""
-    section = (ROOT / "docs/results/gpu.md").read_text().split("### Several GPUs")[1].split("\n## ")[0]
+    section = (ROOT / "docs/results/networks.md").read_text().split("## Several GPUs")[1].split("\n## ")[0]
     time = r" \| ([\d.]+) ms"
     rows = re.findall(rf"^\| ((?:H\d+: )?\d[^|]*?){time}{time}(?:{time})? \|", section, re.MULTILINE)
     return {name: {n: float(ms) / 1e3 for n, ms in zip((1, 2, 4), of) if ms} for name, *of in rows}
