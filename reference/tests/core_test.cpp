@@ -5,6 +5,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/fp.hpp"
 #include "reference/core/random.hpp"
+#include "reference/core/team.hpp"
 #include "reference/core/text.hpp"
 #include "reference/core/threads.hpp"
 
@@ -22,6 +23,20 @@ TEST_CASE("little work has one thread, much work the usual ones, and what follow
     const ThreadsForWork threads(1e9);
     CHECK(omp_get_max_threads() == 3);
   }
+  omp_set_num_threads(usual);
+}
+
+TEST_CASE("a second is worth sharing and a picosecond is not; one thread and a thread of a team share nothing") {
+  const int usual = omp_get_max_threads();
+  omp_set_num_threads(2);
+  CHECK(worth_sharing(1));
+  CHECK_FALSE(worth_sharing(1e-12));
+  bool within = true;
+#pragma omp parallel num_threads(2) reduction(&& : within)
+  within = worth_sharing(1);
+  CHECK_FALSE(within);
+  omp_set_num_threads(1);
+  CHECK_FALSE(worth_sharing(1));
   omp_set_num_threads(usual);
 }
 

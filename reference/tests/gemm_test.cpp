@@ -109,6 +109,14 @@ TEST_CASE(
   CHECK(cost(0, 1).flop == 0);
 }
 
+extern "C" int openblas_num_threads_env();
+
+TEST_CASE("OpenBLAS is told to start no threads, whatever the environment says") {
+  setenv("OPENBLAS_NUM_THREADS", "7", 1);
+  CHECK(openblas_num_threads_env() == 1);
+  unsetenv("OPENBLAS_NUM_THREADS");
+}
+
 TEST_CASE("OpenBLAS has the kernels that were chosen for it before main()") {
   const char* const chosen = std::getenv("OPENBLAS_CORETYPE");
   if (chosen == nullptr || std::string(chosen) != "SkylakeX") return;  // no AVX-512, or the user's choice

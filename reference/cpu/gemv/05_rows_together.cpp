@@ -2,21 +2,22 @@
 //
 // Change    as many short rows as a vector has lanes share each load of x, and their sums are added lane by lane in a tree that ends in one
 //           vector of y; four long rows, with two sums each. What of a row fills no vector is one with cleared lanes, in rows shorter
-//           than a vector one that reaches into the next row. Shorter rows without gaps share vectors. Below kAlone
-//           multiply-adds no other thread is woken: that takes longer than the product.
+//           than a vector one that reaches into the next row. Shorter rows without gaps share vectors. Where a team takes longer
+//           than the product, one thread does it.
 // Traffic   as rung 01.
 // Limits    memory bandwidth once A outgrows the caches.
 // Fails at  few long rows: rung 04.
 #include <algorithm>
 #include <bit>
 
+#include "reference/core/team.hpp"
 #include "reference/cpu/gemv/simd_dot.hpp"
 #include "reference/ops/gemv.hpp"
 
 namespace plumb {
 namespace {
 
-constexpr std::int64_t kAlone = 1 << 15;  // multiply-adds
+constexpr double kBytesOfOneThread = 5e10;  // a second, of what the caches hold; larger products are shared anyway
 constexpr std::int64_t kShort = 512;      // columns
 constexpr int kTogether = 4;
 
@@ -153,11 +154,17 @@ Vector<T> pick_narrow_rows(const T* a, const T* x) {
   return sum;
 }
 
+/// Whether all threads read so many elements of A. Either way the sums are the same.
+template <class T>
+bool is_shared(std::int64_t elements) {
+  return worth_sharing(static_cast<double>(elements) * sizeof(T) / kBytesOfOneThread);
+}
+
 /// Groups of kLanes rows by sums(first row), and what is left over row by row.
 template <class T, class F>
 void each_group(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in,
                 const Gemv::Out<T, Space::host>& out, std::int64_t groups, F&& sums) {
-#pragma omp parallel for schedule(static) if (in.A.rows * in.A.cols > kAlone)
+#pragma omp parallel for schedule(static) if (is_shared<T>(in.A.rows * in.A.cols))
   for (std::int64_t g = 0; g < groups; ++g) finish(p, &out.y[g * kLanes<T>], sums(g * kLanes<T>));
   for (std::int64_t i = groups * kLanes<T>; i < in.A.rows; ++i)
     finish(p, out.y[i], simd_dot(in.A.data + i * in.A.ld, in.x.data, in.A.cols));
@@ -197,7 +204,7 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
       return dot_short_rows(in.A.data + i * ld, ld, in.x.data, depth, rest);
     });
   }
-#pragma omp parallel for schedule(static) if (rows * depth > kAlone && rows > kTogether)
+#pragma omp parallel for schedule(static) if (rows > kTogether && is_shared<T>(rows * depth))
   for (std::int64_t i = 0; i < rows; i += kTogether) {
     if (i + kTogether <= rows) {
       T sum[kTogether];

@@ -1,7 +1,8 @@
 // spmv, host 03: blocks of rows with equal numbers of entries, SIMD gathers inside a row.
 //
 // Change    the row range is cut where the running count of entries crosses multiples of nnz / threads; the inner loop is
-//           marked simd, so that the compiler gathers x (AVX2, AVX-512) and sums in lanes.
+//           marked simd, so that the compiler gathers x (AVX2, AVX-512) and sums in lanes. Where a team takes longer than the
+//           product, one thread does it.
 // Traffic   as rung 01, plus a binary search per thread.
 // Limits    the gather: one 4-byte index and one value in, one x element each.
 // Fails at  a single row longer than nnz / threads: rows are not split. Rung 04 answers that.
@@ -9,18 +10,21 @@
 
 #include <algorithm>
 
+#include "reference/core/team.hpp"
 #include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
 namespace {
 
+constexpr double kRow = 3e-9, kEntry = 0.8e-9;  // seconds of one thread, in cache
+
 template <class T>
 void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out,
          Context&) {
   const auto A = in.A;
   const T* x = in.x.data;
-#pragma omp parallel
+#pragma omp parallel if (worth_sharing(kRow * static_cast<double>(A.rows) + kEntry * static_cast<double>(A.nnz)))
   {
     const std::int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
     // an empty row weighs one entry, so that matrices of mostly empty rows are shared out too
