@@ -177,7 +177,8 @@ CaseSpace& CaseSpace::dense(const std::vector<std::string>& widths, int arrays) 
 
 CaseSpace CaseSpace::contexts() const {
   CaseSpace coarse = *this;
-  std::erase_if(coarse.parameters_, [](const Parameter& p) { return p.kind == ParameterKind::derived; });
+  coarse.parameters_.clear(), coarse.drawn_.clear();
+  for (const std::size_t i : drawn_) coarse.add(parameters_[i]);
   coarse.derived_.clear(), coarse.together_.clear(), coarse.hiding_.clear();
   for (Parameter& p : coarse.parameters_) p.classes = coarse_classes(p);
   // what "all but the third" are, where there are two
@@ -195,7 +196,7 @@ CaseSpace CaseSpace::contexts() const {
     }
   }
   coarse.first_special_ = coarse.parameters_.size();
-  for (const Special& s : specials_) coarse.parameters_.push_back(s.parameter);
+  for (const Special& s : specials_) coarse.add(s.parameter);
   return coarse;
 }
 

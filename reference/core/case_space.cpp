@@ -88,11 +88,15 @@ double Point::operator[](std::string_view key) const { return numbers[index(key)
 const std::string& Point::word(std::string_view key) const { return words[index(key)]; }
 
 CaseSpace::CaseSpace(std::string op) : op_(std::move(op)) {
-  parameters_.push_back(
-      {std::string(kDtypeKey), ParameterKind::word, {{"f32", {"f32"}}, {"f64", {"f64"}}}, "f32"});
+  add({std::string(kDtypeKey), ParameterKind::word, {{"f32", {"f32"}}, {"f64", {"f64"}}}, "f32"});
   words(std::string(kLayoutKey), {"apart", "wide", "narrow", "only_1", "only_2", "only_3", "not_1", "not_2",
                                   "not_3", "half", "pages"});
   for (const char* const rare : {"not_1", "not_2", "not_3", "half", "pages"}) once(kLayoutKey, rare);
+}
+
+void CaseSpace::add(Parameter p) {
+  if (p.kind != ParameterKind::derived) drawn_.push_back(parameters_.size());
+  parameters_.push_back(std::move(p));
 }
 
 CaseSpace& CaseSpace::extent(std::string key, std::int64_t least) {
@@ -108,7 +112,7 @@ CaseSpace& CaseSpace::extent(std::string key, std::int64_t least) {
   p.classes.push_back(range("beyond shared memory", 12289, 20011));
   p.classes.push_back(listed("16-bit edge", {65535, 65536, 65537, 70001}, 0.5));
   p.classes.push_back(large("16 bits by blocks", 300007));
-  parameters_.push_back(std::move(p));
+  add(std::move(p));
   return *this;
 }
 
@@ -155,9 +159,9 @@ CaseSpace& CaseSpace::together(std::string_view a, std::string_view b, std::stri
 }
 
 const CaseSpace::Derived* CaseSpace::derived_of(std::size_t parameter) const {
-  const auto found = std::find_if(derived_.begin(), derived_.end(),
-                                  [&](const Derived& d) { return d.parameter == parameter; });
-  return found == derived_.end() ? nullptr : &*found;
+  const auto at = std::lower_bound(derived_.begin(), derived_.end(), parameter,
+                                   [](const Derived& d, std::size_t wanted) { return d.parameter < wanted; });
+  return at == derived_.end() || at->parameter != parameter ? nullptr : &*at;
 }
 
 bool CaseSpace::is_form(std::size_t parameter) const {
@@ -170,7 +174,7 @@ void CaseSpace::make_hold(Point& p, std::size_t parameter, const std::vector<std
   if (d == nullptr) return;
   const auto is_kept = [&](std::size_t i) { return std::find(kept.begin(), kept.end(), i) != kept.end(); };
   for (const auto& [i, value] : d->with.empty() || d->holds(p) ? d->together : d->with) {
-    if (!is_kept(i)) set(p, i, value);
+    if (!is_kept(i)) place(p, i, value);
   }
   std::size_t like = parameters_.size();
   for (const std::size_t i : d->equal) {
@@ -182,13 +186,13 @@ void CaseSpace::make_hold(Point& p, std::size_t parameter, const std::vector<std
   }
   if (like == parameters_.size()) return;
   const std::string word = p.words[like];
-  for (const std::size_t i : d->equal) set(p, i, word);
+  for (const std::size_t i : d->equal) place(p, i, word);
 }
 
 CaseSpace& CaseSpace::small_extent(std::string key, const std::vector<std::int64_t>& values) {
   Parameter p{std::move(key), ParameterKind::extent, {}, ""};
   for (const std::int64_t v : values) p.classes.push_back(listed(std::to_string(v), {v}));
-  parameters_.push_back(std::move(p));
+  add(std::move(p));
   return *this;
 }
 
@@ -215,7 +219,7 @@ CaseSpace& CaseSpace::sparse(std::string_view rows, std::string_view cols) {
                range("long", 1000, 3000),
                range("beyond shared memory", 9000, 12000),
                listed("beyond 16 bits", {69000})};
-  parameters_.push_back(std::move(p));
+  add(std::move(p));
   // matrices of users are square more often than not
   timed_size(rows, 64, 8'000'000).timed_size(cols, 64, 8'000'000, std::string(rows), 0.6);
   timed_range(kRowMeanKey, 2, 256);
@@ -223,14 +227,14 @@ CaseSpace& CaseSpace::sparse(std::string_view rows, std::string_view cols) {
 }
 
 CaseSpace& CaseSpace::scalar(std::string key, std::string simplest) {
-  parameters_.push_back({std::move(key), ParameterKind::scalar, scalar_classes(), std::move(simplest)});
+  add({std::move(key), ParameterKind::scalar, scalar_classes(), std::move(simplest)});
   return *this;
 }
 
 CaseSpace& CaseSpace::words(std::string key, const std::vector<std::string>& values) {
   Parameter p{std::move(key), ParameterKind::word, {}, values.front()};
   for (const std::string& v : values) p.classes.push_back({v, {v}});
-  parameters_.push_back(std::move(p));
+  add(std::move(p));
   return *this;
 }
 
@@ -292,19 +296,19 @@ bool CaseSpace::has(std::string_view key) const {
 
 // Bitwise fills are made of integers: every partial sum, times the scalars, must stay below 2^24 in fp32, 2^53 in fp64. The bound of few
 // grows with the terms: an error of one part in 128 shows up to 2^13 terms of fp32, where it is 16 times n u.
-bool CaseSpace::fill_tells(const Point& p) const {
+bool CaseSpace::fill_tells(const Point& p, double terms) const {
   const std::string_view fill = p.word(kFillKey), dtype = p.word(kDtypeKey);
-  if (fill == "few") return dtype == "f64" || !terms_ || terms_(p) <= 8192;
+  if (fill == "few") return dtype == "f64" || terms <= 8192;
   const bool exact = fill == "exact", wide = fill == "wide", index = fill == "index";
   if (!exact && !wide && !index) return true;
   double factor = 1;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+  for (const std::size_t i : drawn_) {
     if (parameters_[i].kind != ParameterKind::scalar) continue;
     if (p.numbers[i] != std::floor(p.numbers[i])) return false;
     factor = std::max(factor, std::fabs(p.numbers[i]));
   }
   if (index) return factor <= 1;  // codes of positions take 23 bits already
-  const double per_term = exact ? 64 : 8192, terms = terms_ ? terms_(p) : 1;
+  const double per_term = exact ? 64 : 8192;
   return per_term * (terms + 1) * factor < (dtype == "f64" ? 0x1p53 : 0x1p24);
 }
 
@@ -345,14 +349,20 @@ bool CaseSpace::idle_at_any_extent(const Point& p) const {
   return multiply_adds_(ones) == 0;
 }
 
-bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {
+bool CaseSpace::factors_fit(const Point& p) const {
   const bool f64 = std::string_view(p.word(kDtypeKey)) == "f64";
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (parameters_[i].kind == ParameterKind::scalar && !fits_type(p.numbers[i], f64)) return false;
-  }
+  return std::all_of(drawn_.begin(), drawn_.end(), [&](std::size_t i) {
+    return parameters_[i].kind != ParameterKind::scalar || fits_type(p.numbers[i], f64);
+  });
+}
+
+bool CaseSpace::valid_at_some_size(const Point& p) const { return factors_fit(p) && fill_tells(p, 0); }
+
+bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {
+  if (!factors_fit(p)) return false;
   if (multiply_adds_ && multiply_adds_(p) > limit.work) return false;
   if (elements_ && elements_(p) > limit.elements) return false;
-  if (!fill_tells(p) || !in_context(p)) return false;
+  if (!fill_tells(p, terms_ ? terms_(p) : 1) || !in_context(p)) return false;
   if (!sparse_rows_.empty()) {  // a class of row lengths must be one that the row has room for
     const double mean = p[kRowMeanKey], cols = p[sparse_cols_];
     if (mean > cols && (mean > 1 || cols == 0)) return false;
@@ -452,7 +462,18 @@ void CaseSpace::update_derived(Point& p) const {
   for (const Derived& d : derived_) p.classes[d.parameter] = d.holds(p) ? 0 : 1;  // 1: of no class
 }
 
+std::size_t CaseSpace::class_at(const Point& p, std::size_t parameter) const {
+  const Derived* const d =
+      parameters_[parameter].kind == ParameterKind::derived ? derived_of(parameter) : nullptr;
+  return d == nullptr ? p.classes[parameter] : d->holds(p) ? 0 : 1;
+}
+
 void CaseSpace::set(Point& p, std::size_t parameter, std::string word) const {
+  place(p, parameter, std::move(word));
+  update_derived(p);
+}
+
+void CaseSpace::place(Point& p, std::size_t parameter, std::string word) const {
   const auto& classes = parameters_[parameter].classes;
   auto at = classes.end();
   // of two scalars that are near each other, the one itself
@@ -465,23 +486,22 @@ void CaseSpace::set(Point& p, std::size_t parameter, std::string word) const {
   p.classes[parameter] = static_cast<std::size_t>(at - classes.begin());  // classes.size(): of no class
   p.numbers[parameter] = number_of(word);
   p.words[parameter] = std::move(word);
-  update_derived(p);
 }
 
 void CaseSpace::draw_value(Point& p, std::size_t parameter, std::size_t value_class, std::uint64_t seed,
                            std::uint64_t index) const {
   const ValueClass& c = parameters_[parameter].classes[value_class];
-  std::string word;
-  if (const std::vector<std::string>& words = c.typical.empty() ? c.words : c.typical; !words.empty()) {
-    word = words[random_below(seed, 31, index, words.size())];
-  } else {
-    const double low = std::log(static_cast<double>(c.low)), high = std::log(static_cast<double>(c.high) + 1);
-    const double drawn = std::exp(low + (high - low) * random_unit(seed, 32, index));
-    word = std::to_string(std::clamp(static_cast<std::int64_t>(drawn), c.low, c.high));
-  }
   p.classes[parameter] = value_class;
-  p.numbers[parameter] = number_of(word);
-  p.words[parameter] = std::move(word);
+  if (const std::vector<std::string>& words = c.typical.empty() ? c.words : c.typical; !words.empty()) {
+    p.words[parameter] = words[random_below(seed, 31, index, words.size())];
+    p.numbers[parameter] = number_of(p.words[parameter]);
+    return;
+  }
+  const double low = std::log(static_cast<double>(c.low)), high = std::log(static_cast<double>(c.high) + 1);
+  const double drawn = std::exp(low + (high - low) * random_unit(seed, 32, index));
+  const std::int64_t value = std::clamp(static_cast<std::int64_t>(drawn), c.low, c.high);
+  p.words[parameter] = std::to_string(value);
+  p.numbers[parameter] = static_cast<double>(value);
 }
 
 double expected_entries(const Point& p, std::string_view rows, std::string_view cols) {

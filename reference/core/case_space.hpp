@@ -254,6 +254,8 @@ class CaseSpace {
 
   [[nodiscard]] const std::string& op() const { return op_; }
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
+  /// Those that have values of their own, all but derived ones: their places in parameters(), ascending.
+  [[nodiscard]] const std::vector<std::size_t>& drawn_parameters() const { return drawn_; }
   [[nodiscard]] std::size_t index(std::string_view key) const;  // throws Error for an unknown key
   [[nodiscard]] bool has(std::string_view key) const;
 
@@ -269,6 +271,8 @@ class CaseSpace {
   [[nodiscard]] bool idle_at_any_extent(const Point&) const;
   /// True where the point is a case that can be made and judged within `limit`.
   [[nodiscard]] bool valid(const Point&, const CaseLimit& limit) const;
+  /// False where its factors, type and fill do not go together: no case of these is valid, whatever its sizes are.
+  [[nodiscard]] bool valid_at_some_size(const Point&) const;
   /// Whether timed_where() holds.
   [[nodiscard]] bool worth_timing(const Point&) const;
   [[nodiscard]] double multiply_adds(const Point&) const;
@@ -288,10 +292,12 @@ class CaseSpace {
   void draw_value(Point&, std::size_t parameter, std::size_t value_class, std::uint64_t seed,
                   std::uint64_t index) const;
   void update_derived(Point&) const;
+  /// The class that a parameter has at this point, which `classes` may not say yet where it is a derived one.
+  [[nodiscard]] std::size_t class_at(const Point&, std::size_t parameter) const;
 
   /// Makes the derived parameter hold where it is one of alike() or form(): the extents become equal, as one of `kept` that is
   /// among them, else as the smallest above 1; the form's parameters take its values, but those in `kept` stay. Likewise the values that
-  /// count() names, where the count is not beyond 16 bits yet.
+  /// count() names, where the count is not beyond 16 bits yet. Derived classes stay, as in draw_value().
   void make_hold(Point&, std::size_t parameter, const std::vector<std::size_t>& kept = {}) const;
   [[nodiscard]] bool is_form(std::size_t parameter) const;
   /// What together() asks for, each ascending.
@@ -315,8 +321,11 @@ class CaseSpace {
   };
   void once_in_each_type(const InEachType&, const std::function<bool(const Point&, double)>& holds);
   void rounds(const InEachType&, const std::function<double(const Point&, double)>& number);
+  void add(Parameter);
+  void place(Point&, std::size_t parameter, std::string word) const;  // set(), but derived classes stay
   [[nodiscard]] const Derived* derived_of(std::size_t parameter) const;
-  [[nodiscard]] bool fill_tells(const Point&) const;
+  [[nodiscard]] bool factors_fit(const Point&) const;               // in the type
+  [[nodiscard]] bool fill_tells(const Point&, double terms) const;  // of one element of the answer
   struct Special {
     Parameter parameter;
     std::vector<Beside> beside;
@@ -329,8 +338,9 @@ class CaseSpace {
   [[nodiscard]] bool in_context(const Point&) const;
   std::string op_;
   std::vector<Parameter> parameters_;
+  std::vector<std::size_t> drawn_;
   std::function<double(const Point&)> multiply_adds_, elements_, terms_;
-  std::vector<Derived> derived_;
+  std::vector<Derived> derived_;  // in the order of their parameters
   std::vector<std::vector<std::size_t>> together_;
   std::vector<std::pair<std::size_t, std::size_t>> hiding_;  // parameter and class
   std::vector<std::function<bool(const Point&)>> conditions_, timed_conditions_;

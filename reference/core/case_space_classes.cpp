@@ -30,7 +30,7 @@ CaseSpace& CaseSpace::derived(std::string key, std::string name, std::function<b
                               const std::vector<std::pair<std::string, std::string>>& with) {
   derived_.push_back({parameters_.size(), std::move(holds), {}, {}});
   for (const auto& [parameter, word] : with) derived_.back().with.emplace_back(index(parameter), word);
-  parameters_.push_back({std::move(key), ParameterKind::derived, {{std::move(name), {}}}, ""});
+  add({std::move(key), ParameterKind::derived, {{std::move(name), {}}}, ""});
   return *this;
 }
 
@@ -214,9 +214,11 @@ CaseSpace& CaseSpace::one_case(const std::string& key, const std::string& name,
   const auto layout =
       std::find_if(values.begin(), values.end(), [](const auto& one) { return one.first == kLayoutKey; });
   const InEachType what{key, name, layout == values.end() ? "apart" : layout->second, values, dear};
-  once_in_each_type(what, [=](const Point& p, double) {
-    return std::all_of(values.begin(), values.end(),
-                       [&](const auto& one) { return same_value(p.word(one.first), one.second); });
+  std::vector<std::pair<std::size_t, std::string>> placed;  // asked at many points: by place, not by key
+  for (const auto& [parameter, value] : values) placed.emplace_back(index(parameter), value);
+  once_in_each_type(what, [placed = std::move(placed)](const Point& p, double) {
+    return std::all_of(placed.begin(), placed.end(),
+                       [&](const auto& one) { return same_value(p.words[one.first], one.second); });
   });
   return *this;
 }

@@ -2,10 +2,27 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 
 namespace plumb {
 
+namespace {
+// A number of up to nine digits: most words are such, and reading any number takes several times as long. Else -1.
+std::int64_t few_digits(const std::string& word) {
+  if (word.empty() || word.size() > 9) return -1;
+  std::int64_t value = 0;
+  for (const char c : word) {
+    if (c < '0' || c > '9') return -1;
+    value = value * 10 + (c - '0');
+  }
+  return value;
+}
+}  // namespace
+
 double number_of(const std::string& word) {
+  if (const std::int64_t whole = few_digits(word); whole >= 0) return static_cast<double>(whole);
+  if (const char c = word.empty() ? 'a' : word.front(); c >= 'a' && c <= 'z' && c != 'i' && c != 'n')
+    return 0;
   double value = 0;
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
   return status == std::errc() && end == word.data() + word.size() ? value : 0;

@@ -191,7 +191,7 @@ const std::vector<std::string> kUnequalWords = {"none",        "stride",   "pad"
 
 // How much more than its parameter `key` is: across, or down.
 int one_more(std::string_view unequal, std::string_view key, bool across) {
-  return unequal == (across ? std::string(key) : std::string(key) + "_down") ? 1 : 0;
+  return unequal.starts_with(key) && unequal.substr(key.size()) == (across ? "" : "_down") ? 1 : 0;
 }
 
 // What differs tells nothing where no output or no tap stands beside another one.

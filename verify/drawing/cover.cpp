@@ -11,137 +11,10 @@
 
 #include "verify/drawing/costly.hpp"
 #include "verify/drawing/draws.hpp"
+#include "verify/drawing/open_tuples.hpp"
 
 namespace plumb {
 namespace {
-
-// Whether what makes a case compute nothing is among these parameters.
-template <class Parameters>
-bool is_about(const std::vector<std::size_t>& nothings, const Parameters& parameters) {
-  return !nothings.empty() && std::all_of(nothings.begin(), nothings.end(), [&](std::size_t i) {
-    return std::find(parameters.begin(), parameters.end(), i) != parameters.end();
-  });
-}
-
-// A flag for every tuple of some combinations.
-class OpenTuples {
- public:
-  OpenTuples(const CaseSpace& space, std::vector<Combination> combinations, Sizes sizes = Sizes::any)
-      : space_(space), combinations_(std::move(combinations)) {
-    std::size_t total = 0;
-    with_.resize(space.parameters().size());
-    for (std::size_t c = 0; c < combinations_.size(); ++c) {
-      first_.push_back(total);
-      std::size_t tuples = 1;
-      for (const std::size_t parameter : combinations_[c]) {
-        tuples *= classes(parameter);
-        with_[parameter].push_back(c);
-      }
-      total += tuples;
-    }
-    open_.assign(total, 1);
-    close_what_is_met_once(sizes);
-  }
-  [[nodiscard]] bool open(std::size_t index) const { return open_[index] != 0; }
-  /// Closes what `p` meets; returns how many were open.
-  std::size_t close_all(const Point& p) {
-    std::size_t closed = 0;
-    const Idleness idle = idleness(p.classes, space_.idle(p));
-    if (idle.idle && space_.idle_at_any_extent(p)) return 0;
-    for (std::size_t c = 0; c < combinations_.size(); ++c) {
-      if (const auto i = met(c, p.classes, idle)) closed += open_[*i], open_[*i] = 0;
-    }
-    return closed;
-  }
-  /// How many open tuples a point of these classes meets; `idle`: it computes nothing.
-  [[nodiscard]] std::size_t open_of(const std::vector<std::size_t>& vector, bool idle) const {
-    std::size_t n = 0;
-    const Idleness how = idleness(vector, idle);
-    for (std::size_t c = 0; c < combinations_.size(); ++c) n += open_in(c, vector, how);
-    return n;
-  }
-  /// The same of tuples with a class of that parameter.
-  [[nodiscard]] std::size_t open_with(std::size_t parameter, const std::vector<std::size_t>& vector,
-                                      bool idle) const {
-    std::size_t n = 0;
-    const Idleness how = idleness(vector, idle);
-    for (const std::size_t c : with_[parameter]) n += open_in(c, vector, how);
-    return n;
-  }
-  /// f(tuple, index) for every open tuple.
-  template <class F>
-  void for_each_open(F&& f) const {
-    for (std::size_t c = 0; c < combinations_.size(); ++c) {
-      const std::size_t end = c + 1 < first_.size() ? first_[c + 1] : open_.size();
-      for (std::size_t i = first_[c]; i < end; ++i) {
-        if (open_[i] != 0) f(tuple(combinations_[c], i - first_[c]), i);
-      }
-    }
-  }
-
- private:
-  // Classes that one case is enough for: they are met alone, and in every form. And three classes, one of which sees to it that nothing
-  // is computed: it has no part in what the others do together, and is met with each of them.
-  void close_what_is_met_once(Sizes sizes) {
-    for_each_open([&](const ClassTuple& t, std::size_t index) {
-      std::size_t once = 0, forms = 0, nothings = 0;
-      bool alone = false;  // a class that no other one is met with
-      for (std::size_t k = 0; k < t.size; ++k) {
-        alone = alone || met_once(space_, sizes, t.parameter[k], t.value_class[k]);
-        once += space_.parameters()[t.parameter[k]].classes[t.value_class[k]].once ? 1 : 0;
-        forms += space_.is_form(t.parameter[k]) ? 1 : 0;
-        nothings += space_.is_nothing(t.parameter[k], t.value_class[k]) ? 1 : 0;
-      }
-      if (once > 1 || (once == 1 && forms + 1 < t.size) || (alone && t.size > 1) ||
-          (nothings > 0 && t.size > 2))
-        open_[index] = 0;
-    });
-  }
-  [[nodiscard]] std::size_t classes(std::size_t parameter) const {
-    return space_.parameters()[parameter].classes.size();
-  }
-  // Of a point: whether it computes nothing, and the parameters that see to that.
-  struct Idleness {
-    bool idle = false;
-    std::vector<std::size_t> nothings;
-  };
-  [[nodiscard]] Idleness idleness(const std::vector<std::size_t>& vector, bool idle) const {
-    return {idle, idle ? space_.nothings(vector) : std::vector<std::size_t>{}};
-  }
-  // The tuple of a combination that these classes meet, in open_. A value of no class meets nothing. A case that computes nothing meets
-  // what is about all that sees to that: a width of 70,001 beside no rows is no test of wide rows, and none of a depth of 0.
-  [[nodiscard]] std::optional<std::size_t> met(std::size_t combination,
-                                               const std::vector<std::size_t>& vector,
-                                               const Idleness& how) const {
-    const Combination& parameters = combinations_[combination];
-    std::size_t index = 0;
-    for (const std::size_t parameter : parameters) {
-      const std::size_t count = classes(parameter), value_class = vector[parameter];
-      if (value_class >= count) return std::nullopt;
-      index = index * count + value_class;
-    }
-    if (how.idle && !is_about(how.nothings, parameters)) return std::nullopt;
-    return first_[combination] + index;
-  }
-  [[nodiscard]] std::size_t open_in(std::size_t combination, const std::vector<std::size_t>& vector,
-                                    const Idleness& how) const {
-    const std::optional<std::size_t> index = met(combination, vector, how);
-    return index ? open_[*index] : 0;
-  }
-  [[nodiscard]] ClassTuple tuple(const Combination& c, std::size_t index) const {
-    ClassTuple t{c.size(), {}, {}};
-    for (std::size_t k = c.size(); k-- > 0;) {
-      t.parameter[k] = c[k], t.value_class[k] = index % classes(c[k]);
-      index /= classes(c[k]);
-    }
-    return t;
-  }
-  const CaseSpace& space_;
-  std::vector<Combination> combinations_;
-  std::vector<std::size_t> first_;              // of each combination, in open_
-  std::vector<std::vector<std::size_t>> with_;  // combinations of each parameter
-  std::vector<std::uint8_t> open_;
-};
 
 bool has_class_beyond_tiles(const Parameter& p) {
   return p.kind == ParameterKind::extent &&
@@ -169,7 +42,10 @@ class CoverBuilder {
         limit_(layer.limit),
         sizes_(layer.sizes),
         open_(space, layer.combinations, layer.sizes),
-        costly_(space, seed) {}
+        costly_(space, seed),
+        point_(empty_point(space)),
+        other_(point_),
+        kept_(point_.classes.size()) {}
 
   void know(const std::vector<Case>& cases) {
     for (const Case& c : cases) {
@@ -258,14 +134,12 @@ class CoverBuilder {
   }
   // Sizes that the tuple wants to be equal, or of a form, become so. What else the tuple is about stays.
   void make_hold(Point& p, const ClassTuple& tuple) const {
-    for (std::size_t k = 0; k < tuple.size; ++k) {
-      const auto* const first = tuple.parameter.begin();
-      space_.make_hold(p, tuple.parameter[k], {first, first + tuple.size});
-    }
+    const std::vector<std::size_t> kept(tuple.parameter.begin(), tuple.parameter.begin() + tuple.size);
+    for (const std::size_t parameter : kept) space_.make_hold(p, parameter, kept);
   }
-  static bool meets(const Point& p, const ClassTuple& tuple) {
+  bool meets(const Point& p, const ClassTuple& tuple) const {
     for (std::size_t k = 0; k < tuple.size; ++k) {
-      if (p.classes[tuple.parameter[k]] != tuple.value_class[k]) return false;
+      if (space_.class_at(p, tuple.parameter[k]) != tuple.value_class[k]) return false;
     }
     return true;
   }
@@ -290,96 +164,102 @@ class CoverBuilder {
     }
     std::optional<Point> best;
     double most = -1;
+    const bool derived = has_derived(tuple), may_be_costly = !derived && !is_about_nothing(tuple);
     bool has_costly = false;
     for (int attempt = 0, found = 0; attempt < tries && found < kCandidates; ++attempt) {
       Draws draws(seed_, ++drawn_);
-      std::vector<bool> kept(space_.parameters().size());
-      Point p = start(tuple, attempt, kept, draws);
-      if (attempt % 4 == 1 ? !raise_one(p, kept, draws) : !shrink_to_limit(space_, p, kept, limit_, draws)) {
-        has_costly = has_costly || space_.valid(p, kNoLimit);
+      Point& p = point_;
+      start(p, tuple, attempt, draws);
+      if (!space_.valid_at_some_size(p)) continue;
+      if (attempt % 4 == 1 ? !raise_one(p, draws) : !shrink_to_limit(space_, p, kept_, limit_, draws)) {
+        has_costly = has_costly || (may_be_costly && space_.valid(p, kNoLimit));
         continue;
       }
-      make_hold(p, tuple);
-      if (!space_.valid(p, limit_) || !meets(p, tuple) || !tests(p, tuple)) continue;
-      improve(p, tuple, kept, draws);
+      if (derived) make_hold(p, tuple);
+      if ((derived && !space_.valid(p, limit_)) || !meets(p, tuple) || !tests(p, tuple)) continue;
+      space_.update_derived(p);
+      improve(p, tuple, draws);
       if (sizes_ == Sizes::least) lower(p, draws);
       ++found;
       // a pair that is searched for on behalf of a triple may meet nothing that is open
       const double worth = worth_of(open_.open_of(p.classes, space_.idle(p)), p);
-      if (worth > most) best = std::move(p), most = worth;
+      if (worth > most) best = p, most = worth;
     }
-    if (!best && has_costly && !has_derived(tuple) && !is_about_nothing(tuple)) costly_.add(tuple);
+    if (!best && has_costly) costly_.add(tuple);
     return best;
   }
 
-  // The tuple's classes, with small, smallest and drawn extents in turn.
-  Point start(const ClassTuple& tuple, int attempt, std::vector<bool>& kept, Draws& draws) {
-    Point p = empty_point(space_);
+  // The tuple's classes, with small, smallest and drawn extents in turn. They stay as they are: kept_.
+  void start(Point& p, const ClassTuple& tuple, int attempt, Draws& draws) {
     const bool derived = has_derived(tuple), small = attempt % 4 < (derived ? 1 : 2);
     const auto* const end = tuple.parameter.begin() + tuple.size;
+    kept_.assign(kept_.size(), false);
     draws.values(space_, p, [&](std::size_t i) -> std::size_t {
       const Parameter& parameter = space_.parameters()[i];
       const auto* const at = std::find(tuple.parameter.begin(), end, i);
       if (at != end) {
-        kept[i] = true;
+        kept_[i] = true;
         return tuple.value_class[static_cast<std::size_t>(at - tuple.parameter.begin())];
       }
       if (parameter.kind == ParameterKind::extent && small)
         return smallest_class_above(!derived && (attempt % 4 == 0 || attempt % 8 == 5) ? 1 : 0, parameter);
       return attempt > 0 ? draws.below(parameter.classes.size()) : 0;
     });
-    space_.settle(p, kept);
-    if (attempt % 4 == 3) kept[draws.below(kept.size())] = true;  // an extreme beside which the others shrink
-    return p;
+    space_.settle(p, kept_);
+    if (attempt % 4 == 3)
+      kept_[draws.below(kept_.size())] = true;  // an extreme beside which the others shrink
   }
 
   // Tries larger classes for one free extent at a time until the point is valid: a long row needs many columns.
-  bool raise_one(Point& p, const std::vector<bool>& kept, Draws& draws) {
+  bool raise_one(Point& p, Draws& draws) {
     std::vector<std::size_t> free;
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-      if (!kept[i] && space_.parameters()[i].kind == ParameterKind::extent) free.push_back(i);
+    for (const std::size_t i : space_.drawn_parameters()) {
+      if (!kept_[i] && space_.parameters()[i].kind == ParameterKind::extent) free.push_back(i);
     }
-    for (int step = 0; step < kRaises && !free.empty() && !space_.valid(p, limit_); ++step) {
-      Point raised = p;
+    bool valid = space_.valid(p, limit_);
+    for (int step = 0; step < kRaises && !free.empty() && !valid; ++step) {
       const std::size_t parameter = free[draws.below(free.size())];
-      draws.value(space_, raised, parameter, draws.below(space_.parameters()[parameter].classes.size()));
-      if (space_.valid(raised, limit_)) p = std::move(raised);
+      const std::size_t value_class = p.classes[parameter];
+      const double number = p.numbers[parameter];
+      const std::string word = p.words[parameter];
+      draws.value(space_, p, parameter, draws.below(space_.parameters()[parameter].classes.size()));
+      valid = space_.valid(p, limit_);
+      if (!valid)
+        p.classes[parameter] = value_class, p.numbers[parameter] = number, p.words[parameter] = word;
     }
-    space_.update_derived(p);
-    return space_.valid(p, limit_);
+    return valid;
   }
 
   // Each free parameter in a drawn order takes the class that meets the most open tuples and leaves the point valid.
-  void improve(Point& p, const ClassTuple& tuple, const std::vector<bool>& kept, Draws& draws) {
+  void improve(Point& p, const ClassTuple& tuple, Draws& draws) {
     std::vector<std::size_t> order(p.classes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draws.below(i)]);
     for (const std::size_t parameter : order) {
-      const bool free = !kept[parameter] && space_.parameters()[parameter].kind != ParameterKind::derived;
+      const bool free = !kept_[parameter] && space_.parameters()[parameter].kind != ParameterKind::derived;
       if (free) improve(p, tuple, parameter, draws);
     }
   }
   void improve(Point& p, const ClassTuple& tuple, std::size_t parameter, Draws& draws) {
     const std::size_t classes = space_.parameters()[parameter].classes.size(), first = draws.below(classes);
     const bool idle = space_.idle(p);
-    const std::size_t now = open_.open_with(parameter, p.classes, idle);
-    std::vector<std::pair<std::size_t, std::size_t>> better;  // how many open tuples, by which class
-    std::vector<std::size_t> vector = p.classes;
+    open_.open_with_each(parameter, p.classes, idle, met_);
+    const std::size_t now = p.classes[parameter] < classes ? met_[p.classes[parameter]] : 0;
+    better_.clear();
     for (std::size_t k = 0; k < classes; ++k) {
-      vector[parameter] = (first + k) % classes;
-      if (const std::size_t met = open_.open_with(parameter, vector, idle); met > now)
-        better.emplace_back(met, vector[parameter]);
+      const std::size_t value_class = (first + k) % classes;
+      if (met_[value_class] > now) better_.emplace_back(met_[value_class], value_class);
     }
-    std::stable_sort(better.begin(), better.end(),
+    std::stable_sort(better_.begin(), better_.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (const auto& [met, value_class] : better) {
-      Point other = p;
-      draws.value(space_, other, parameter, value_class);
-      settle(other, tuple, parameter);
-      if (!space_.valid(other, limit_)) continue;
-      space_.update_derived(other);
-      if (!meets(other, tuple) || space_.idle(other) != idle || !tests(other, tuple)) continue;
-      p = std::move(other);
+    for (const auto& [met, value_class] : better_) {
+      other_ = p;
+      draws.value(space_, other_, parameter, value_class);
+      settle(other_, tuple, parameter);
+      if (!space_.valid(other_, limit_) || !meets(other_, tuple)) continue;
+      if (space_.idle(other_) != idle || !tests(other_, tuple)) continue;
+      space_.update_derived(other_);
+      std::swap(p, other_);
       return;
     }
   }
@@ -421,6 +301,11 @@ class CoverBuilder {
   OpenTuples open_;
   CostlyTuples costly_;
   std::map<std::pair<std::array<std::size_t, 3>, std::array<std::size_t, 3>>, bool> possible_;
+  // of one attempt; here, so that thousands of them allocate nothing
+  Point point_, other_;
+  std::vector<bool> kept_;
+  std::vector<std::size_t> met_;                             // open tuples, by class
+  std::vector<std::pair<std::size_t, std::size_t>> better_;  // how many open tuples, by which class
 };
 
 }  // namespace

@@ -47,6 +47,7 @@ Case draw_case(const CaseSpace& space, std::uint64_t seed, std::uint64_t number,
     space.settle(p, kept);
     if (!shrink_to_limit(space, p, kept, limit, draws)) continue;
     sometimes_hold(space, p, limit, draws);
+    space.update_derived(p);
     Case c = space.make(p, random_bits(seed, 35, number) >> 24);
     c.why = space.class_names(p);
     return c;

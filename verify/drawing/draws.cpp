@@ -15,7 +15,7 @@ bool shrink_to_limit(const CaseSpace& space, Point& p, const std::vector<bool>& 
   const auto& parameters = space.parameters();
   while (!space.valid(p, limit)) {
     std::size_t largest = parameters.size();
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
+    for (const std::size_t i : space.drawn_parameters()) {
       if (kept[i] || parameters[i].kind != ParameterKind::extent || p.classes[i] == 0 || p.numbers[i] <= 1)
         continue;  // and never to nothing: the case would compute nothing
       if (largest == parameters.size() || p.numbers[i] > p.numbers[largest]) largest = i;
@@ -24,7 +24,6 @@ bool shrink_to_limit(const CaseSpace& space, Point& p, const std::vector<bool>& 
     const std::size_t least = space.is_nothing(largest, 0) && p.classes[largest] > 1 ? 1 : 0;
     draws.value(space, p, largest, least + draws.below(p.classes[largest] - least));
   }
-  space.update_derived(p);
   return true;
 }
 

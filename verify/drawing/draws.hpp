@@ -22,8 +22,7 @@ class Draws {
   /// Draws every parameter but the derived ones from the class that class_of(parameter) gives.
   template <class F>
   void values(const CaseSpace& space, Point& p, F&& class_of) {
-    for (std::size_t i = 0; i < space.parameters().size(); ++i) {
-      if (space.parameters()[i].kind == ParameterKind::derived) continue;
+    for (const std::size_t i : space.drawn_parameters()) {
       const std::size_t value_class = class_of(i);
       value(space, p, i, value_class);
     }
@@ -35,8 +34,8 @@ class Draws {
 
 [[nodiscard]] Point empty_point(const CaseSpace& space);
 
-/// Moves extents, the largest first, to smaller classes until the point is valid, then lets derived parameters follow. Parameters
-/// in `kept` stay. False where no smaller class is left.
+/// Moves extents, the largest first, to smaller classes until the point is valid. Parameters in `kept` stay; derived ones do not
+/// follow. False where no smaller class is left.
 [[nodiscard]] bool shrink_to_limit(const CaseSpace& space, Point& p, const std::vector<bool>& kept,
                                    const CaseLimit& limit, Draws& draws);
 

@@ -99,10 +99,15 @@ CoverLayer context_layer(const CaseSpace& contexts, CaseSpeed speed) {
   return {std::move(in_each_type), kDeviceLimits.context};
 }
 
-std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed) {
+std::vector<Case> listed_cases(const OperatorEntry& entry, CaseSpeed speed) {
   std::vector<Case> all = entry.cases();
+  if (on_executor(speed)) leave_large_sizes_to_full(entry.space(), all), leave_seeds_to_full(all);
+  return all;
+}
+
+std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed) {
+  std::vector<Case> all = listed_cases(entry, speed);
   const CaseSpace space = entry.space();
-  if (on_executor(speed)) leave_large_sizes_to_full(space, all), leave_seeds_to_full(all);
   for (const Tier tier : {Tier::smoke, Tier::full}) {
     if (tier > most) break;
     std::vector<Case> known;

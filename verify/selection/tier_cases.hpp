@@ -23,9 +23,11 @@ constexpr bool on_executor(CaseSpeed speed) { return speed != CaseSpeed::device;
 /// What the array over contexts() is to meet, in tier smoke: special values in each size and layout, on a device in each type.
 [[nodiscard]] CoverLayer context_layer(const CaseSpace& contexts, CaseSpeed speed);
 
-/// All that the contract lists, of every tier, then what the arrays add: of tier smoke, and of tier full where `most` reaches
-/// there. Made cases are marked `drawn`: where one proves nothing it is skipped, with the reason. For the executor, the second fill of a
-/// listed large size is of tier full.
+/// All that the contract lists, of every tier. For the executor, the second fill of a listed large size is of tier full.
+[[nodiscard]] std::vector<Case> listed_cases(const OperatorEntry& entry, CaseSpeed speed);
+
+/// listed_cases(), then what the arrays add: of tier smoke, and of tier full where `most` reaches
+/// there. Made cases are marked `drawn`: where one proves nothing it is skipped, with the reason.
 [[nodiscard]] std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed);
 
 }  // namespace plumb

@@ -106,30 +106,42 @@ class Attackers {
     rows_[attack.row].cut_short = true;
   }
 
-  // Runs one mutant on the operator's cases until an instrument kills it; with --all-instruments until each of its instruments has.
+  // Runs one mutant on the operator's cases until an instrument kills it; with --all-instruments until each of its instruments has. Most
+  // die on a listed case: the arrays, which take a moment to make, are for the others.
   void run_on_cases(const Attack& attack, Runner& runner) {
-    const VariantInfo& mutant = attack.mutant;
-    const unsigned shown = instruments_of(attack.place);
+    Course course;
+    if (attack_with(listed_for(attack), attack, runner, course)) return;
+    if (attack_with(further_for(attack), attack, runner, course) || stop_signal != 0) return;
+    const std::lock_guard lock(mutex_);
+    if (course.ran) rows_[attack.row].unnoticed_by |= instruments_of(attack.place) & ~course.killed;
+  }
+
+  // What one attack has come to.
+  struct Course {
     unsigned killed = 0;
     bool ran = false;
-    for (const Case& c : cases_for(attack)) {
-      if (stop_signal != 0) return;
+  };
+  // Whether no further case is needed.
+  bool attack_with(const std::vector<Case>& cases, const Attack& attack, Runner& runner, Course& course) {
+    const unsigned shown = instruments_of(attack.place);
+    for (const Case& c : cases) {
+      if (stop_signal != 0) return true;
       const std::unique_ptr<PreparedCase> prepared = attack.entry->prepare(c);
-      const Record r = runner.judge(c, *prepared, mutant);
-      if (stop_signal != 0) return;
+      const Record r = runner.judge(c, *prepared, attack.mutant);
+      if (stop_signal != 0) return true;
       const std::lock_guard lock(mutex_);
       runs_ += r.runs;
       if (is_skipped(r.verdict)) {
         note_skip(attack, r);
         continue;
       }
-      ran = true;
-      killed |= note(attack, r, killers(r, attack.place));
+      course.ran = true;
+      course.killed |= note(attack, r, killers(r, attack.place));
       const unsigned wanted = shown & rows_[attack.row].declared;
-      if (options_.all_instruments ? wanted != 0 && (killed & wanted) == wanted : killed != 0) return;
+      if (options_.all_instruments ? wanted != 0 && (course.killed & wanted) == wanted : course.killed != 0)
+        return true;
     }
-    const std::lock_guard lock(mutex_);
-    if (ran) rows_[attack.row].unnoticed_by |= shown & ~killed;
+    return false;
   }
 
   // The smallest case of several tiles, and two more: a mutant need not be visible on the first.
@@ -157,32 +169,49 @@ class Attackers {
     rows_[attack.row].unnoticed_by |= kSanitizer;
   }
 
-  // Those that the contract lists, and last the arrays'.
-  std::vector<Case> cases_for(const Attack& attack) {
-    const CaseSpeed speed =
-        attack.place == Place::simt || attack.place == Place::race ? CaseSpeed::executor : CaseSpeed::device;
-    std::vector<Case> cases;
-    for (const Case& c : tier_cases_once(*attack.entry, speed)) {
-      if (c.tier <= options_.tier && c.dtype == attack.mutant.dtype && filter_.matches(c)) cases.push_back(c);
-    }
-    for (const Case& c : filter_.whole_ids()) {
-      if (c.op == attack.mutant.op && c.dtype == attack.mutant.dtype &&
-          std::find(cases.begin(), cases.end(), c) == cases.end())
-        cases.push_back(c);
-    }
+  [[nodiscard]] static CaseSpeed speed_at(Place place) {
+    return place == Place::simt || place == Place::race ? CaseSpeed::executor : CaseSpeed::device;
+  }
+  [[nodiscard]] bool wants(const Attack& attack, const Case& c) const {
+    return c.tier <= options_.tier && c.dtype == attack.mutant.dtype && filter_.matches(c);
+  }
+  // Those that the contract lists.
+  [[nodiscard]] std::vector<Case> listed_for(const Attack& attack) const {
+    std::vector<Case> cases = listed_cases(*attack.entry, speed_at(attack.place));
+    std::erase_if(cases, [&](const Case& c) { return !wants(attack, c); });
     return cases;
   }
-
-  const std::vector<Case>& tier_cases_once(const OperatorEntry& entry, CaseSpeed speed) {
-    const std::lock_guard lock(mutex_);
-    std::vector<Case>& cases = tier_cases_[{entry.name(), speed}];
-    if (cases.empty()) cases = tier_cases(entry, options_.tier, speed);
+  // The arrays', and those that --case names as a whole.
+  std::vector<Case> further_for(const Attack& attack) {
+    std::vector<Case> cases;
+    for (const Case& c : arrays_of(*attack.entry, speed_at(attack.place))) {
+      if (c.drawn && wants(attack, c)) cases.push_back(c);
+    }
+    add_whole_ids(attack, cases);
     return cases;
+  }
+  void add_whole_ids(const Attack& attack, std::vector<Case>& cases) const {
+    const std::vector<Case> listed = listed_for(attack);
+    for (const Case& c : filter_.whole_ids()) {
+      const bool known = std::find(cases.begin(), cases.end(), c) != cases.end() ||
+                         std::find(listed.begin(), listed.end(), c) != listed.end();
+      if (c.op == attack.mutant.op && c.dtype == attack.mutant.dtype && !known) cases.push_back(c);
+    }
+  }
+
+  // Made once; meanwhile others go on with theirs.
+  const std::vector<Case>& arrays_of(const OperatorEntry& entry, CaseSpeed speed) {
+    Made& made = [&]() -> Made& {
+      const std::lock_guard lock(mutex_);
+      return made_[{entry.name(), speed}];
+    }();
+    std::call_once(made.once, [&] { made.cases = tier_cases(entry, options_.tier, speed); });
+    return made.cases;
   }
 
   std::vector<Case> cases_for_tools(const Attack& attack) {
-    std::vector<Case> cases = cases_for(attack);
-    std::erase_if(cases, [](const Case& c) { return c.drawn; });  // one at a time: the listed ones will do
+    std::vector<Case> cases = listed_for(attack);  // one at a time: the listed ones will do
+    add_whole_ids(attack, cases);
     const std::lock_guard lock(mutex_);
     return by_cost_.ordered(cases);
   }
@@ -215,7 +244,11 @@ class Attackers {
   CaseFilter filter_;
   std::mutex mutex_;
   int runs_ = 0;
-  std::map<std::pair<std::string, CaseSpeed>, std::vector<Case>> tier_cases_;  // under mutex_
+  struct Made {
+    std::once_flag once;
+    std::vector<Case> cases;
+  };
+  std::map<std::pair<std::string, CaseSpeed>, Made> made_;  // under mutex_, but not what is in it
   std::string sanitizer_ = find_compute_sanitizer();
   std::vector<SanitizerTool> tools_;
   CasesByCost by_cost_;

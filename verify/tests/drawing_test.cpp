@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -13,6 +16,8 @@
 #include "verify/drawing/cover.hpp"
 #include "verify/drawing/draw.hpp"
 #include "verify/drawing/draw_timed.hpp"
+#include "verify/drawing/draws.hpp"
+#include "verify/drawing/open_tuples.hpp"
 #include "verify/drawing/shrink.hpp"
 #include "verify/operators.hpp"
 
@@ -167,6 +172,37 @@ TEST_CASE(
   CHECK_FALSE(costly.has_below(tuple("rows", "16-bit edge", "cols", "block edge")));
   CHECK(costly.has_below(tuple("rows", "16 bits by blocks", "stride", "1")));
   CHECK_FALSE(costly.has_below(tuple("rows", "16-bit edge", "stride", "5")));
+}
+
+TEST_CASE("open tuples are as many counted for all classes of a parameter at once as one by one") {
+  const CaseSpace space = space_of<Sddmm>();
+  OpenTuples tuples(space, parameter_pairs(space));
+  for (std::uint64_t number = 1; number <= 60; ++number) {
+    const Point p = space.locate(draw_case(space, 5, number, kSmall)).value();
+    const bool idle = space.idle(p);
+    if (idle) continue;  // a class that makes it idle changes what others meet
+    for (const std::size_t parameter : space.drawn_parameters()) {
+      const std::size_t count = space.parameters()[parameter].classes.size();
+      std::vector<std::size_t> met, classes = p.classes;
+      tuples.open_with_each(parameter, classes, idle, met);
+      classes[parameter] = count;  // of no class: tuples without that parameter are left
+      const std::size_t without = tuples.open_of(classes, idle);
+      for (std::size_t k = 0; k < count; ++k) {
+        classes[parameter] = k;
+        CHECK(tuples.open_of(classes, idle) == without + met[k]);
+      }
+    }
+    tuples.close_all(p);
+    CHECK(tuples.open_of(p.classes, idle) == 0);
+  }
+}
+
+TEST_CASE("a point's derived classes are asked for one by one as they are found for all") {
+  const CaseSpace space = space_of<Gemm>();
+  for (std::uint64_t number = 1; number <= 60; ++number) {
+    const Point p = space.locate(draw_case(space, 6, number, kSmall)).value();
+    for (std::size_t i = 0; i < p.classes.size(); ++i) CHECK(space.class_at(p, i) == p.classes[i]);
+  }
 }
 
 TEST_CASE("bitwise fills are never combined with a scalar that is not an integer") {
