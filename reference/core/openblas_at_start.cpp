@@ -10,9 +10,7 @@
 //           as fast. A choice made by the user (OPENBLAS_CORETYPE) stands.
 #include <cstdlib>
 
-extern "C" __attribute__((weak, visibility("default"))) int openblas_num_threads_env() {
-  return 1;
-}
+extern "C" __attribute__((weak, visibility("default"))) int openblas_num_threads_env() { return 1; }
 
 #if defined(__x86_64__)
 // Present where OpenBLAS was built with DYNAMIC_ARCH, as the distributions' are. It chooses its kernels in a

@@ -27,7 +27,7 @@ float measured_region() {
 }
 
 float region_seconds(int threads) {
-  constexpr int kMost = 1024;                               // numbers of threads that are told apart
+  constexpr int kMost = 1024;                                // numbers of threads that are told apart
   static std::array<std::atomic<float>, kMost + 1> known{};  // 0: not measured
   std::atomic<float>& of = known[static_cast<std::size_t>(std::min(threads, kMost))];
   float seconds = of.load(std::memory_order_relaxed);

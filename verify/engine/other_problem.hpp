@@ -1,5 +1,7 @@
 // Other problems over the same arrays: what a variant keeps for one problem, by less than all that it depends on, is wrong for another.
 #pragma once
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "reference/ops/bias_relu.hpp"
@@ -66,8 +68,8 @@ bool make_other(Conv2d::Problem<T>& p) {
   return !same;
 }
 
-/// Makes of a problem one with other numbers beside its arrays: alpha and beta, or a bias and a cap. False where it has none. A plan is not
-/// made for them (docs/contributing/variant.md).
+/// Makes of a problem one with other numbers beside its arrays: alpha and beta, or a bias and a cap, which is infinite where the problem's
+/// is not. False where it has none. A plan is not made for them (docs/contributing/variant.md).
 template <class P>
 bool make_other_numbers(P& p) {
   if constexpr (requires { p.alpha, p.beta; }) {
@@ -75,7 +77,8 @@ bool make_other_numbers(P& p) {
     p.alpha = plain ? 2 : 1, p.beta = plain ? -1 : 0;
     return true;
   } else if constexpr (requires { p.bias, p.cap; }) {
-    p.bias = p.bias == 0 ? -1 : 0, p.cap = p.cap == 32 ? 1 : 32;
+    p.bias = p.bias == 0 ? -1 : 0,
+    p.cap = std::isfinite(p.cap) ? std::numeric_limits<decltype(p.cap)>::infinity() : 32;
     return true;
   }
   return false;

@@ -67,6 +67,8 @@ struct Series {
 
   /// Compares what a run left with the oracle. `keep_bits`: a later run will be compared with this one.
   void add(const ImageLayout&, const std::byte* after, bool keep_bits);
+  /// Whether one more run has one to be compared with: the bits of the last run but one were kept.
+  [[nodiscard]] bool can_go_on() const { return runs.size() < 2 || !runs[runs.size() - 2].bits.empty(); }
   /// The run and the output with the most misses, or the largest error. There is at least one run and one output.
   struct Worst {
     const JudgedRun* run;

@@ -233,7 +233,7 @@ std::optional<Finding> Trial::make_run(int r) {
     if (run.failed) planned_ = r + 1;
     return std::nullopt;
   }
-  if (small && r + 1 == repeat_) plan_soak();
+  if (small && r + 1 == repeat_ && series_.can_go_on()) plan_soak();
   if (r == 0 && small && !run.failed && meets_twins()) return run_twins(request, placement);
   return std::nullopt;
 }

@@ -217,5 +217,31 @@ const HostMutant<BiasRelu> no_cap_of_vectors_m{
     {0, "where rows are whole vectors on 16 bytes, a cap of 0 means that there is none",
      "a scalar whose zero stands for its absence, in one of two paths", kNumeric}};
 
+// A plan is one of these two: nothing is to be freed.
+constexpr bool kPlans[2] = {false, true};
+
+template <class T>
+void* plan_of_cap(const P<T>& p, const In<T>&, const Out<T>&, Context&) {
+  return const_cast<bool*>(&kPlans[p.cap <= std::numeric_limits<T>::max() ? 1 : 0]);
+}
+template <class T>
+void capped_by_plan(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const bool capped = *static_cast<const bool*>(context.plan);
+  each(out, [&](std::int64_t i, std::int64_t j) {
+    return clamp(in.x(i, j) + bias(p, in, j), capped ? p.cap : std::numeric_limits<T>::infinity());
+  });
+}
+const HostMutant<BiasRelu> capped_by_plan_m{
+    "cap_of_the_plan",
+    capped_by_plan<float>,
+    capped_by_plan<double>,
+    {0, "whether there is a cap is asked when the plan is made, not in each of its runs",
+     "a kernel without the comparison, chosen once", kNumeric},
+    {},
+    nullptr,
+    nullptr,
+    plan_of_cap<float>,
+    plan_of_cap<double>};
+
 }  // namespace
 }  // namespace plumb

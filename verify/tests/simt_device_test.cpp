@@ -89,6 +89,17 @@ TEST_CASE("a correct kernel passes, with and without race detection, and the rep
   }
 }
 
+// Rows that lie pages apart make the first image large, rows without a gap the second one small: of the first no bits are kept.
+TEST_CASE(
+    "a case that is small in its second run alone has no further run, which nothing could be compared with") {
+  RunOptions options;
+  options.repeat = 2;
+  const Record r = judge_on_simt(
+      "dense_to_csr.f32(rows=256,cols=4,pattern=pairs,density=0.075,layout=pages,fill=real,seed=9)",
+      "gpu/01_thread_per_row", false, options);
+  CHECK(r.verdict == Verdict::pass);
+}
+
 // The case decides; of these two the first has two callers, in one run.
 TEST_CASE("the record says in how many runs there were two callers, and a failure that there were") {
   const auto id = [](int rows) {

@@ -68,11 +68,14 @@ Location read_beside_update(const Mark& a, const Mark& b) {
 bool lone_volatile(const Mark& m) { return m.is_volatile != 0 && m.strength == kPlain; }
 
 // What would order the two accesses.
-const char* advice(const Thread& t, const Mark& now, const Mark& then, bool other_stream, bool shared) {
+const char* advice(const Thread& t, const Mark& now, const Mark& then, bool other_launch, bool shared) {
   const bool both_strong = now.strength != kPlain && then.strength != kPlain;
   if (both_strong && now.extent != then.extent)
     return "atomic and volatile accesses of different bytes are not atomic to each other: use one size";
-  if (other_stream) return "the two are in different streams: an event, waited for, would order them";
+  if (other_launch)
+    return "nothing orders the two launches, or launch and host: an event, waited for, would between "
+           "streams, and "
+           "cudaGridDependencySynchronize() after the launch before";
   const bool meant_atomic =
       (lone_volatile(now) || now.strength != kPlain) && (lone_volatile(then) || then.strength != kPlain);
   if (!shared && meant_atomic && !both_strong)
