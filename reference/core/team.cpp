@@ -38,9 +38,11 @@ float region_seconds(int threads) {
 }  // namespace
 
 bool worth_sharing(double seconds) {
+  constexpr double kNoRegionIsShorter = 5e-7;
   const int threads = omp_get_max_threads();
-  if (threads == 1 || omp_in_parallel() != 0) return false;
-  return seconds * (1 - 1.0 / threads) > region_seconds(threads);
+  const double gain = seconds * (1 - 1.0 / threads);
+  if (gain < kNoRegionIsShorter || omp_in_parallel() != 0) return false;
+  return gain > region_seconds(threads);
 }
 
 }  // namespace plumb
