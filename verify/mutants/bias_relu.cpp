@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <new>
 
 #include "reference/ops/bias_relu.hpp"
 #include "verify/mutants/host_mutant.hpp"
@@ -217,12 +218,9 @@ const HostMutant<BiasRelu> no_cap_of_vectors_m{
     {0, "where rows are whole vectors on 16 bytes, a cap of 0 means that there is none",
      "a scalar whose zero stands for its absence, in one of two paths", kNumeric}};
 
-// A plan is one of these two: nothing is to be freed.
-constexpr bool kPlans[2] = {false, true};
-
 template <class T>
-void* plan_of_cap(const P<T>& p, const In<T>&, const Out<T>&, Context&) {
-  return const_cast<bool*>(&kPlans[p.cap <= std::numeric_limits<T>::max() ? 1 : 0]);
+void* plan_of_cap(const P<T>& p, const In<T>&, const Out<T>&, Context& context) {
+  return new (context.workspace(sizeof(bool))) bool(p.cap <= std::numeric_limits<T>::max());
 }
 template <class T>
 void capped_by_plan(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {

@@ -699,15 +699,12 @@ const HostMutant<Spmv> planned_factors_m{
     plan_factors<float>,
     plan_factors<double>};
 
-// A plan is one of these two: nothing is to be freed.
-constexpr bool kPlans[2] = {false, true};
-
 template <class T>
 void* plan_of_finite_x(const Spmv::Problem<T>&, const Spmv::In<T, Space::host>& in,
-                       const Spmv::Out<T, Space::host>&, Context&) {
+                       const Spmv::Out<T, Space::host>&, Context& context) {
   const T* x = in.x.data;
   const bool finite = std::all_of(x, x + in.x.size, [](T value) { return std::isfinite(value); });
-  return const_cast<bool*>(&kPlans[finite ? 1 : 0]);
+  return new (context.workspace(sizeof(bool))) bool(finite);
 }
 template <class T>
 void zeros_by_plan(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in,

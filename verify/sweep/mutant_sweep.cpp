@@ -110,8 +110,9 @@ class Attackers {
   // die on a listed case: the arrays, which take a moment to make, are for the others.
   void run_on_cases(const Attack& attack, Runner& runner) {
     Course course;
-    if (attack_with(listed_for(attack), attack, runner, course)) return;
-    if (attack_with(further_for(attack), attack, runner, course) || stop_signal != 0) return;
+    const std::vector<Case> listed = listed_for(attack);
+    if (attack_with(listed, attack, runner, course)) return;
+    if (attack_with(further_for(attack, listed), attack, runner, course) || stop_signal != 0) return;
     const std::lock_guard lock(mutex_);
     if (course.ran) rows_[attack.row].unnoticed_by |= instruments_of(attack.place) & ~course.killed;
   }
@@ -182,16 +183,16 @@ class Attackers {
     return cases;
   }
   // The arrays', and those that --case names as a whole.
-  std::vector<Case> further_for(const Attack& attack) {
+  std::vector<Case> further_for(const Attack& attack, const std::vector<Case>& listed) {
     std::vector<Case> cases;
     for (const Case& c : arrays_of(*attack.entry, speed_at(attack.place))) {
       if (c.drawn && wants(attack, c)) cases.push_back(c);
     }
-    add_whole_ids(attack, cases);
+    add_whole_ids(attack, listed, cases);
     return cases;
   }
-  void add_whole_ids(const Attack& attack, std::vector<Case>& cases) const {
-    const std::vector<Case> listed = listed_for(attack);
+  // To `cases`, those that --case names as a whole and that are not among the listed ones.
+  void add_whole_ids(const Attack& attack, const std::vector<Case>& listed, std::vector<Case>& cases) const {
     for (const Case& c : filter_.whole_ids()) {
       const bool known = std::find(cases.begin(), cases.end(), c) != cases.end() ||
                          std::find(listed.begin(), listed.end(), c) != listed.end();
@@ -210,8 +211,9 @@ class Attackers {
   }
 
   std::vector<Case> cases_for_tools(const Attack& attack) {
-    std::vector<Case> cases = listed_for(attack);  // one at a time: the listed ones will do
-    add_whole_ids(attack, cases);
+    const std::vector<Case> listed = listed_for(attack);
+    std::vector<Case> cases = listed;  // one at a time: the listed ones will do
+    add_whole_ids(attack, listed, cases);
     const std::lock_guard lock(mutex_);
     return by_cost_.ordered(cases);
   }

@@ -73,9 +73,9 @@ const char* advice(const Thread& t, const Mark& now, const Mark& then, bool othe
   if (both_strong && now.extent != then.extent)
     return "atomic and volatile accesses of different bytes are not atomic to each other: use one size";
   if (other_launch)
-    return "nothing orders the two launches, or launch and host: an event, waited for, would between "
-           "streams, and "
-           "cudaGridDependencySynchronize() after the launch before";
+    return "the two belong to launches, or to a launch and the host, that may overlap: wait for an event or "
+           "the stream, or "
+           "in a dependent launch call cudaGridDependencySynchronize()";
   const bool meant_atomic =
       (lone_volatile(now) || now.strength != kPlain) && (lone_volatile(then) || then.strength != kPlain);
   if (!shared && meant_atomic && !both_strong)

@@ -17,9 +17,8 @@
 namespace plumb {
 namespace {
 
-constexpr double kBytesOfOneThread =
-    1e11;                             // a second, of what the caches hold; larger products are shared anyway
-constexpr std::int64_t kShort = 512;  // columns
+constexpr double kBytesPerSecond = 1e11;  // of one thread, from its caches; larger products are shared anyway
+constexpr std::int64_t kShort = 512;      // columns
 constexpr int kTogether = 4;
 
 /// The elements of a row that fill no vector, as one: the last vector of the row, or of a row that is shorter the first, which reaches into
@@ -158,14 +157,15 @@ Vector<T> pick_narrow_rows(const T* a, const T* x) {
 /// Whether all threads read so many elements of A. Either way the sums are the same.
 template <class T>
 bool is_shared(std::int64_t elements) {
-  return worth_sharing(static_cast<double>(elements) * sizeof(T) / kBytesOfOneThread);
+  return worth_sharing(static_cast<double>(elements) * sizeof(T) / kBytesPerSecond);
 }
 
 /// Groups of kLanes rows by sums(first row), and what is left over row by row.
 template <class T, class F>
 void each_group(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in,
                 const Gemv::Out<T, Space::host>& out, std::int64_t groups, F&& sums) {
-#pragma omp parallel for schedule(static) if (is_shared <T>(in.A.rows * in.A.cols))
+  const bool shared = is_shared<T>(in.A.rows * in.A.cols);
+#pragma omp parallel for schedule(static) if (shared)
   for (std::int64_t g = 0; g < groups; ++g) finish(p, &out.y[g * kLanes<T>], sums(g * kLanes<T>));
   for (std::int64_t i = groups * kLanes<T>; i < in.A.rows; ++i)
     finish(p, out.y[i], simd_dot(in.A.data + i * in.A.ld, in.x.data, in.A.cols));
@@ -205,7 +205,8 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
       return dot_short_rows(in.A.data + i * ld, ld, in.x.data, depth, rest);
     });
   }
-#pragma omp parallel for schedule(static) if (rows > kTogether && is_shared <T>(rows * depth))
+  const bool shared = rows > kTogether && is_shared<T>(rows * depth);
+#pragma omp parallel for schedule(static) if (shared)
   for (std::int64_t i = 0; i < rows; i += kTogether) {
     if (i + kTogether <= rows) {
       T sum[kTogether];

@@ -24,8 +24,8 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
          Context&) {
   const auto A = in.A;
   const T* x = in.x.data;
-#pragma omp parallel if (worth_sharing(kRow * static_cast <double>(A.rows) + \
-                                       kEntry * static_cast <double>(A.nnz)))
+  const double alone = kRow * static_cast<double>(A.rows) + kEntry * static_cast<double>(A.nnz);
+#pragma omp parallel if (worth_sharing(alone))
   {
     const std::int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
     // an empty row weighs one entry, so that matrices of mostly empty rows are shared out too
