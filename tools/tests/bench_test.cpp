@@ -220,8 +220,10 @@ TEST_CASE("options of drawn cases need --drawn, and reports of two draws are not
   const std::string a = folder.file("a.json"), b = folder.file("b.json");
   const std::string common =
       "--drawn 1 --case gemv.f32 --device cpu --budget 0.01 --case-budget 0.0001 --json ";
-  CHECK(bench(common + a).exit_code == 0);
-  CHECK(bench(common + b + " --seed 4").exit_code == 0);
+  for (const std::string& options : {a, b + " --seed 4"}) {
+    const Outcome run = bench(common + options);
+    CHECK_MESSAGE(run.exit_code == 0, run.text);
+  }
   CHECK(bench("draw " + a + " " + b).has("its cases were not drawn as the others'"));
   CHECK(bench("draw " + a + " " + a).exit_code == 0);
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <vector>
 
@@ -162,34 +163,53 @@ constexpr double kOwnSeconds = 0.3, kSharedSeconds = 0.8;
 // Where a measurement may take less than it would by itself, few rounds do.
 int fewest_rounds(double most) { return most < kOwnSeconds ? kFewestHurriedRounds : kFewestRounds; }
 
-// Rate of `amount` per call of `work(thread)` on all threads at once, of something they share: from the start of the first thread to the end of the last.
+// Of the calling thread.
+double processor_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+struct SharedRate {
+  double rate = 0;
+  bool disturbed = false;  // in the best round a thread had to wait for its core
+};
+
+// Rate of `amount` per call of `work(thread, 0)` on all threads at once, of something they share: from the start of the first thread to the end of the last.
 template <class Work>
-double shared_rate(double amount, double most, const Work& work) {
+SharedRate shared_rate(double amount, double most, const Work& work) {
+  constexpr double kWaited = 0.1;  // share of a thread's time
   const Clock::time_point begin = Clock::now();
   const int threads = omp_get_max_threads();
   const double limit = std::min(kSharedSeconds, most);
   const int fewest = fewest_rounds(most);
   double best = 1e30;
+  bool disturbed = false;
   for (int t = 0; t < kMostRounds && (t < fewest || seconds_since(begin) < limit); ++t) {
     Clock::time_point start;
-    double sum = 0;
-#pragma omp parallel reduction(+ : sum)
+    double sum = 0, waited = 0;
+#pragma omp parallel reduction(+ : sum) reduction(max : waited)
     {
 #pragma omp barrier
 #pragma omp master
       start = Clock::now();
 #pragma omp barrier
-      sum += work(omp_get_thread_num());
+      const Clock::time_point mine = Clock::now();
+      const double processor = processor_seconds();
+      sum += work(omp_get_thread_num(), 0);
+      waited = 1 - (processor_seconds() - processor) / seconds_since(mine);
     }
-    best = std::min(best, seconds_since(start));
+    const double seconds = seconds_since(start);
+    if (seconds < best) best = seconds, disturbed = waited > kWaited;
     g_sink = sum;
   }
-  return amount * threads / best;
+  return {amount * threads / best, disturbed};
 }
 
-// The same for something that each core has for itself: the sum of each thread's best rate while the others work too.
+// The same for something that each core has for itself: the sum of each thread's best rate while the others work too. A round is `parts`
+// calls, each timed alone: work(thread, 0) to work(thread, parts - 1).
 template <class Work>
-double own_rate(double amount, double most, const Work& work) {
+double own_rate(double amount, double most, int parts, const Work& work) {
   const Clock::time_point begin = Clock::now();
   const double limit = std::min(kOwnSeconds, most);
   const int fewest = fewest_rounds(most);
@@ -199,10 +219,12 @@ double own_rate(double amount, double most, const Work& work) {
 #pragma omp parallel reduction(+ : sum)
     {
       const int thread = omp_get_thread_num();
-      const Clock::time_point start = Clock::now();
-      sum += work(thread);
       double& mine = best[static_cast<std::size_t>(thread)];
-      mine = std::min(mine, seconds_since(start));
+      for (int part = 0; part < parts; ++part) {
+        const Clock::time_point start = Clock::now();
+        sum += work(thread, part);
+        mine = std::min(mine, seconds_since(start));
+      }
     }
     g_sink = sum;
   }
@@ -212,11 +234,19 @@ double own_rate(double amount, double most, const Work& work) {
 }
 
 // On a shared machine threads rarely run at the same time, and a common time means little; the sum of what each thread
-// reached is then the roof, somewhat too high.
+// reached is then the roof, somewhat too high. A thread that has to wait for its core is measured by parts, which end before it
+// loses the core again. `work(thread, part, parts)` does one of `parts` equal parts of `amount`.
 template <class Work>
 double undisturbed_rate(double amount, double most, const Work& work) {
-  const double together = shared_rate(amount, most, work), apart = own_rate(amount, most, work);
-  return apart > 1.5 * together ? apart : together;
+  constexpr double kPart =
+      8
+      << 20;  // bytes: some half a millisecond; what a cache holds is read again to this amount, and stays whole
+  const SharedRate together =
+      shared_rate(amount, most, [&](int thread, int part) { return work(thread, part, 1); });
+  const int parts = together.disturbed ? std::max(1, static_cast<int>(amount / kPart)) : 1;
+  const double apart =
+      own_rate(amount / parts, most, parts, [&](int thread, int part) { return work(thread, part, parts); });
+  return apart > (together.disturbed ? 1 : 1.5) * together.rate ? apart : together.rate;
 }
 
 template <class T>
@@ -229,8 +259,8 @@ double fma_rate(double most) {
   if (unit() == Unit::avx2) chain = kSingle ? chain_avx2_f32 : chain_avx2_f64, lanes = 32 / sizeof(T);
 #endif
   constexpr std::int64_t kSteps = 1 << 17;
-  return own_rate(2.0 * kChains * lanes * static_cast<double>(kSteps), most,
-                  [&](int) { return chain(kSteps, 0.5, 0.25); });
+  return own_rate(2.0 * kChains * lanes * static_cast<double>(kSteps), most, 1,
+                  [&](int, int) { return chain(kSteps, 0.5, 0.25); });
 }
 
 struct Free {
@@ -253,31 +283,34 @@ double host_read_rate(std::int64_t bytes_per_thread, bool shared, double most) {
   std::memset(p + words * omp_get_thread_num(), 1,
               static_cast<std::size_t>(words * 8));  // where the thread reads it
   const std::int64_t rounds = std::max<std::int64_t>(1, (std::int64_t{8} << 20) / (words * 8));
-  const auto work = [&](int thread) {
+  const auto work = [&](int thread, int part, int parts) {
+    const std::int64_t length = words / parts / 512 * 512;
     std::uint64_t sum = 0;
     for (std::int64_t r = 0; r < rounds; ++r) {
-      sum += read(p + words * thread, words);
+      sum += read(p + words * thread + length * part, length);
       asm volatile("" : : "r"(p) : "memory");  // the next round reads again
     }
     return static_cast<double>(sum);
   };
   const auto amount = static_cast<double>(words * 8 * rounds);
-  return shared ? undisturbed_rate(amount, most, work) : own_rate(amount, most, work);
+  return shared ? undisturbed_rate(amount, most, work)
+                : own_rate(amount, most, 1, [&](int thread, int part) { return work(thread, part, 1); });
 }
 
 double host_copy_rate(std::int64_t bytes, double most) {
   const int threads = omp_get_max_threads();
-  const std::int64_t part = bytes / threads / 4096 * 4096;
-  const auto from = pages(part * threads), to = pages(part * threads);
-  if (part == 0 || !from || !to) return 0;
+  const std::int64_t own = bytes / threads / 4096 * 4096;
+  const auto from = pages(own * threads), to = pages(own * threads);
+  if (own == 0 || !from || !to) return 0;
   auto *source = reinterpret_cast<char*>(from.get()), *target = reinterpret_cast<char*>(to.get());
 #pragma omp parallel num_threads(threads)
   {
-    std::memset(source + part * omp_get_thread_num(), 1, static_cast<std::size_t>(part));
-    std::memset(target + part * omp_get_thread_num(), 2, static_cast<std::size_t>(part));
+    std::memset(source + own * omp_get_thread_num(), 1, static_cast<std::size_t>(own));
+    std::memset(target + own * omp_get_thread_num(), 2, static_cast<std::size_t>(own));
   }
-  return undisturbed_rate(2.0 * static_cast<double>(part), most, [&](int thread) {
-    std::memcpy(target + part * thread, source + part * thread, static_cast<std::size_t>(part));
+  return undisturbed_rate(2.0 * static_cast<double>(own), most, [&](int thread, int part, int parts) {
+    const std::int64_t length = own / parts, begin = own * thread + length * part;
+    std::memcpy(target + begin, source + begin, static_cast<std::size_t>(length));
     asm volatile("" : : "r"(target) : "memory");
     return 0.0;
   });
