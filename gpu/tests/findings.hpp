@@ -1,7 +1,10 @@
 // Work of a model on the executor, and what the executor found about it.
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "gpu/simt/executor.hpp"
 #include "gpu/tests/checked.hpp"
@@ -16,8 +19,12 @@ std::string findings_of(std::uint64_t seed, Work&& work) {
   options.resident_blocks = 2;
   options.check = checked();
   simt::begin_run(options);
-  work();
   std::string all;
+  try {
+    work();
+  } catch (const std::exception& e) {  // most often what follows from a finding, which stopped the run
+    all = fmt::format("threw \"{}\"\n", e.what());
+  }
   for (const auto& finding : simt::end_run()) all += finding.describe();
   return all;
 }

@@ -232,14 +232,23 @@ PLUMB_SIMT_UNTRACKED inline unsigned ballot(unsigned mask, int predicate, const 
   return out;
 }
 
+// By words: a call of memcmp, which is left of the builtin where the compiler optimises little, would be a tracked access.
+template <class T>
+PLUMB_SIMT_UNTRACKED bool same_bits(const void* a, const void* b) {
+  static_assert(sizeof(T) % sizeof(unsigned) == 0);
+  for (unsigned word = 0; word < sizeof(T) / sizeof(unsigned); ++word) {
+    if (static_cast<const unsigned*>(a)[word] != static_cast<const unsigned*>(b)[word]) return false;
+  }
+  return true;
+}
+
 template <class T>
 PLUMB_SIMT_UNTRACKED void match_lanes(unsigned mask, void* const* in, void* const* out) {
   for (int lane = 0; lane < 32; ++lane) {
     if ((mask >> lane & 1u) == 0) continue;
     unsigned equal = 0;
     for (int other = 0; other < 32; ++other) {
-      if ((mask >> other & 1u) != 0 && __builtin_memcmp(in[lane], in[other], sizeof(T)) == 0)
-        equal |= 1u << other;
+      if ((mask >> other & 1u) != 0 && same_bits<T>(in[lane], in[other])) equal |= 1u << other;
     }
     *static_cast<unsigned*>(out[lane]) = equal;
   }
