@@ -17,19 +17,23 @@ struct Bucket {
   const char* name;
   std::int64_t low, high;  // both ends inside
   std::vector<const char*>
-      sizes;  // that cases have: most are whole vectors, others a few beyond blocks or neither
+      sizes;          // that cases have: most are whole vectors, others a few beyond blocks or neither
+  std::size_t shape;  // of an extent of such a size: its place in kShapes
 };
+
+constexpr const char* kShapes[] = {"one", "few", "many"};
+constexpr std::size_t kNoShape = std::size(kShapes);
 
 // Sizes that kernels treat alike whatever else a case has. Lists of an operator's own fall into the same ones.
 const std::vector<Bucket>& buckets() {
   static const std::vector<Bucket> kBuckets = {
-      {"zero", 0, 0, {"0"}},
-      {"one", 1, 1, {"1"}},
-      {"below a warp", 2, 31, {"2", "3", "4", "4", "8", "8", "12", "20", "23", "28"}},
-      {"about a warp", 32, 62, {"32", "33", "36", "40", "41", "48", "60"}},
-      {"about a block", 63, 300, {"64", "68", "100", "129", "132", "256", "257", "258", "259", "260"}},
-      {"several blocks", 301, 5000, {"304", "320", "513", "516", "604", "769", "1028"}},
-      {"far beyond blocks", 5001, 1'000'000'000, {"12292", "20011", "65537", "65568"}}};
+      {"zero", 0, 0, {"0"}, kNoShape},
+      {"one", 1, 1, {"1"}, 0},
+      {"below a warp", 2, 31, {"2", "3", "4", "4", "8", "8", "12", "20", "23", "28"}, 1},
+      {"about a warp", 32, 62, {"32", "33", "36", "40", "41", "48", "60"}, 1},
+      {"about a block", 63, 300, {"64", "68", "100", "129", "132", "256", "257", "258", "259", "260"}, 1},
+      {"several blocks", 301, 5000, {"304", "320", "513", "516", "604", "769", "1028"}, 2},
+      {"far beyond blocks", 5001, 1'000'000'000, {"12292", "20011", "65537", "65568"}, 2}};
   return kBuckets;
 }
 
@@ -70,6 +74,14 @@ std::vector<ValueClass> by_buckets(const std::vector<ValueClass>& classes) {
       std::copy_if(classes.begin(), classes.end(), std::back_inserter(coarse), is_of_its_own);
   }
   return coarse;
+}
+
+// A padding that is none, and rows with less than an entry on average, have no shape.
+std::size_t shape_of_class(const ValueClass& bucket_of_extent) {
+  for (const Bucket& bucket : buckets()) {
+    if (bucket_of_extent.name == bucket.name) return bucket.shape;
+  }
+  return kNoShape;
 }
 
 struct Group {
@@ -195,9 +207,43 @@ CaseSpace CaseSpace::contexts() const {
       if (same) coarse.hiding_.emplace_back(of, k);
     }
   }
+  coarse.add_shapes();
   coarse.first_special_ = coarse.parameters_.size();
   for (const Special& s : specials_) coarse.add(s.parameter);
   return coarse;
+}
+
+void CaseSpace::add_shapes() {
+  const std::size_t described = parameters_.size();
+  for (std::size_t i = 0; i < described; ++i) {
+    if (parameters_[i].kind != ParameterKind::extent) continue;
+    Shape shape{parameters_.size(), i, {}};
+    for (const ValueClass& c : parameters_[i].classes) shape.by_class.push_back(shape_of_class(c));
+    shapes_.push_back(std::move(shape));
+    Parameter p{fmt::format("shape of {}", parameters_[i].key), ParameterKind::derived, {}, ""};
+    for (const char* const name : kShapes) p.classes.push_back({name, {}});
+    add(std::move(p));
+  }
+}
+
+const CaseSpace::Shape* CaseSpace::shape(std::size_t parameter) const {
+  if (shapes_.empty() || parameter < shapes_.front().parameter || parameter > shapes_.back().parameter)
+    return nullptr;
+  return &shapes_[parameter - shapes_.front().parameter];
+}
+
+std::optional<std::size_t> CaseSpace::extent_of_shape(std::size_t parameter) const {
+  const Shape* const s = shape(parameter);
+  return s == nullptr ? std::nullopt : std::optional(s->extent);
+}
+
+std::size_t CaseSpace::shape_of(std::size_t parameter, std::size_t class_of_extent) const {
+  const std::vector<std::size_t>& by_class = shape(parameter)->by_class;
+  return class_of_extent < by_class.size() ? by_class[class_of_extent] : kNoShape;
+}
+
+void CaseSpace::update_shapes(std::vector<std::size_t>& classes) const {
+  for (const Shape& s : shapes_) classes[s.parameter] = shape_of(s.parameter, classes[s.extent]);
 }
 
 bool CaseSpace::is_special(std::size_t parameter) const { return parameter >= first_special_; }

@@ -450,7 +450,7 @@ std::string CaseSpace::class_names(const Point& p) const {
   std::string text;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const auto& [key, kind, classes, simplest, timed] = parameters_[i];
-    if (kind == ParameterKind::derived && p.classes[i] == classes.size()) continue;
+    if ((kind == ParameterKind::derived && p.classes[i] == classes.size()) || extent_of_shape(i)) continue;
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key,
                         p.classes[i] < classes.size() ? classes[p.classes[i]].name
                                                       : fmt::format("{} (of no class)", p.words[i]));
@@ -460,9 +460,11 @@ std::string CaseSpace::class_names(const Point& p) const {
 
 void CaseSpace::update_derived(Point& p) const {
   for (const Derived& d : derived_) p.classes[d.parameter] = d.holds(p) ? 0 : 1;  // 1: of no class
+  update_shapes(p.classes);
 }
 
 std::size_t CaseSpace::class_at(const Point& p, std::size_t parameter) const {
+  if (const auto extent = extent_of_shape(parameter)) return shape_of(parameter, p.classes[*extent]);
   const Derived* const d =
       parameters_[parameter].kind == ParameterKind::derived ? derived_of(parameter) : nullptr;
   return d == nullptr ? p.classes[parameter] : d->holds(p) ? 0 : 1;

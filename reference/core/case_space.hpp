@@ -248,6 +248,13 @@ class CaseSpace {
   [[nodiscard]] CaseSpace contexts() const;
   /// Whether a parameter of contexts() is special().
   [[nodiscard]] bool is_special(std::size_t parameter) const;
+  /// Of a derived parameter of contexts() that is the shape of an extent, that extent. A shape is one, few (up to 300) or many: coarse
+  /// enough to stand beside each special value and each size of another extent. A size of 0 has none.
+  [[nodiscard]] std::optional<std::size_t> extent_of_shape(std::size_t parameter) const;
+  /// The class of such a parameter where its extent is of this class; of no class where that has no shape.
+  [[nodiscard]] std::size_t shape_of(std::size_t parameter, std::size_t class_of_extent) const;
+  /// Of classes, one of each parameter: those of shapes follow from their extents'.
+  void update_shapes(std::vector<std::size_t>& classes) const;
   /// Of a point of contexts(): one special value alone stays, a `kept` one where there is any, with what belongs beside it; and rows become
   /// whole vectors where the layout is for those. Parameters that are `kept` stay in their classes.
   void settle(Point&, const std::vector<bool>& kept) const;
@@ -335,6 +342,13 @@ class CaseSpace {
   template <class F>
   void each_beside(const Point&, std::size_t special, F&& f) const;  // f(parameter, value)
   void make_whole(Point&, std::size_t width) const;
+  // A derived parameter of contexts(): a size in few classes.
+  struct Shape {
+    std::size_t parameter = 0, extent = 0;
+    std::vector<std::size_t> by_class;  // of the extent
+  };
+  void add_shapes();
+  [[nodiscard]] const Shape* shape(std::size_t parameter) const;
   [[nodiscard]] bool in_context(const Point&) const;
   std::string op_;
   std::vector<Parameter> parameters_;
@@ -345,6 +359,7 @@ class CaseSpace {
   std::vector<std::pair<std::size_t, std::size_t>> hiding_;  // parameter and class
   std::vector<std::function<bool(const Point&)>> conditions_, timed_conditions_;
   std::string sparse_rows_, sparse_cols_;  // "" where there is no sparse operand
+  std::vector<Shape> shapes_;              // of contexts(): their parameters follow each other
   std::vector<Special> specials_;
   std::vector<std::function<bool(const Point&)>> tells_;
   std::vector<std::string> widths_;

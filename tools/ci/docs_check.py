@@ -8,7 +8,8 @@
 - every `tools/plumb WORD` is a command, and every option of a program is in its --help (where the programs are built);
 - the README of a room has at most 40 lines of at most 110 columns;
 - the line that a step of an example names (docs/contributing, see new_kinds.py) is in its file, once;
-- every page of docs/ is in the navigation of mkdocs.yml.
+- every page of docs/ is in the navigation of mkdocs.yml;
+- every row of a table has as many cells as its head, and a row "together" has the sums of the rows above it.
 """
 import re
 import subprocess
@@ -151,6 +152,41 @@ def check_steps(file, text):
             problem(file, number, f"{path}: {count} lines hold '{line}', expected 1")
 
 
+def cells(row):
+    """The cells of a table's row. A bar in backquotes is part of its cell."""
+    whole = re.sub(r"`[^`]*`", lambda code: code[0].replace("|", "/"), row.strip())
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", whole)[1:-1]]
+
+
+def count(cell):
+    """The integer that a cell begins with, 33384 of "33,384 of 33,384"; nothing for a fraction or words."""
+    found = re.match(r"([\d,]+)(?![\d,]|\.\d| ?%)", cell)
+    return int(found[1].replace(",", "")) if found else None
+
+
+def check_sums(file, number, head, rows, together):
+    for place, cell in enumerate(together[1:], 1):
+        counts = [count(row[place]) for row in rows]
+        total = sum(c for c in counts if c is not None)
+        if count(cell) is not None and any(c is not None for c in counts) and total != count(cell):
+            problem(file, number, f"{head[place]}: the rows above sum up to {total}, not to {cell}")
+
+
+def check_tables(file, outside):
+    head, rows = None, []
+    for number, line in outside:
+        if not line.startswith("|"):
+            head = None
+        elif head is None:
+            head, rows = cells(line), []
+        elif len(cells(line)) != len(head):
+            problem(file, number, f"{len(cells(line))} cells: the table's head has {len(head)}")
+        elif cells(line)[0] == "together":
+            check_sums(file, number, head, rows, cells(line))
+        else:
+            rows.append(cells(line))
+
+
 def check_navigation(files):
     named = set(re.findall(r":\s*([\w./-]+\.md)\s*$", (ROOT / "mkdocs.yml").read_text(), re.M))
     for file in files:
@@ -170,6 +206,7 @@ def main():
         check_size(file, text.rstrip("\n").split("\n"))
         check_commands(file, outside, inside, help_of)
         check_steps(file, text)
+        check_tables(file, outside)
     check_navigation(files)
     missing = [p for p in PROGRAMS if p not in help_of]
     if missing:

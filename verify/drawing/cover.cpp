@@ -54,7 +54,7 @@ class CoverBuilder {
   }
   void add_to(Cover& cover) {
     open_.for_each_open([&](const ClassTuple& tuple, std::size_t index) {
-      if (!open_.open(index) || has_impossible_pair(tuple)) return;
+      if (!open_.open(index) || has_impossible_part(tuple)) return;
       const std::optional<Point> p = around(tuple, tries_of(tuple));
       if (!p) return;  // impossible, unless a case for another tuple happens to meet it
       cover.tuples += open_.close_all(*p);
@@ -87,16 +87,16 @@ class CoverBuilder {
     if (fresh) at->second = around(part, tries).has_value();
     return at->second;
   }
-  // Thousands of triples fail for one of their pairs.
-  bool has_impossible_pair(const ClassTuple& tuple) {
+  // Thousands of triples fail for one of their pairs, and what four parameters have together for three of them.
+  bool has_impossible_part(const ClassTuple& tuple) {
     if (tuple.size < 3) return false;
     for (std::size_t left_out = 0; left_out < tuple.size; ++left_out) {
-      ClassTuple pair{2, {}, {}};
+      ClassTuple part{tuple.size - 1, {}, {}};
       for (std::size_t k = 0, to = 0; k < tuple.size; ++k) {
         if (k == left_out) continue;
-        pair.parameter[to] = tuple.parameter[k], pair.value_class[to++] = tuple.value_class[k];
+        part.parameter[to] = tuple.parameter[k], part.value_class[to++] = tuple.value_class[k];
       }
-      if (!is_possible(pair, tries_of(pair))) return true;
+      if (has_impossible_part(part) || !is_possible(part, tries_of(part))) return true;
     }
     return false;
   }
@@ -129,8 +129,9 @@ class CoverBuilder {
   }
   // Sizes are drawn, derived classes follow from them.
   bool has_derived(const ClassTuple& tuple) const {
-    return std::any_of(tuple.parameter.begin(), tuple.parameter.begin() + tuple.size,
-                       [&](std::size_t i) { return space_.parameters()[i].kind == ParameterKind::derived; });
+    return std::any_of(tuple.parameter.begin(), tuple.parameter.begin() + tuple.size, [&](std::size_t i) {
+      return space_.parameters()[i].kind == ParameterKind::derived && !space_.extent_of_shape(i);
+    });
   }
   // Sizes that the tuple wants to be equal, or of a form, become so. What else the tuple is about stays.
   void make_hold(Point& p, const ClassTuple& tuple) const {
@@ -181,7 +182,7 @@ class CoverBuilder {
       improve(p, tuple, draws);
       if (sizes_ == Sizes::least) lower(p, draws);
       ++found;
-      // a pair that is searched for on behalf of a triple may meet nothing that is open
+      // what is searched for on behalf of more parameters may meet nothing that is open
       const double worth = worth_of(open_.open_of(p.classes, space_.idle(p)), p);
       if (worth > most) best = p, most = worth;
     }
@@ -201,6 +202,10 @@ class CoverBuilder {
         kept_[i] = true;
         return tuple.value_class[static_cast<std::size_t>(at - tuple.parameter.begin())];
       }
+      if (const std::optional<std::size_t> drawn = class_of_shape(tuple, i, draws)) {
+        kept_[i] = true;
+        return *drawn;
+      }
       if (parameter.kind == ParameterKind::extent && small)
         return smallest_class_above(!derived && (attempt % 4 == 0 || attempt % 8 == 5) ? 1 : 0, parameter);
       return attempt > 0 ? draws.below(parameter.classes.size()) : 0;
@@ -208,6 +213,23 @@ class CoverBuilder {
     space_.settle(p, kept_);
     if (attempt % 4 == 3)
       kept_[draws.below(kept_.size())] = true;  // an extreme beside which the others shrink
+  }
+
+  bool is_about_shape_of(std::size_t extent, const ClassTuple& tuple) const {
+    return std::any_of(tuple.parameter.begin(), tuple.parameter.begin() + tuple.size,
+                       [&](std::size_t i) { return space_.extent_of_shape(i) == extent; });
+  }
+  // Where the tuple is about the shape of that extent, one of the classes that have it.
+  std::optional<std::size_t> class_of_shape(const ClassTuple& tuple, std::size_t extent, Draws& draws) const {
+    std::vector<std::size_t> all;
+    for (std::size_t k = 0; k < tuple.size; ++k) {
+      if (space_.extent_of_shape(tuple.parameter[k]) != extent) continue;
+      for (std::size_t c = 0; c < space_.parameters()[extent].classes.size(); ++c) {
+        if (space_.shape_of(tuple.parameter[k], c) == tuple.value_class[k]) all.push_back(c);
+      }
+    }
+    if (all.empty()) return std::nullopt;
+    return all[draws.below(all.size())];
   }
 
   // Tries larger classes for one free extent at a time until the point is valid: a long row needs many columns.
@@ -236,7 +258,8 @@ class CoverBuilder {
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draws.below(i)]);
     for (const std::size_t parameter : order) {
-      const bool free = !kept_[parameter] && space_.parameters()[parameter].kind != ParameterKind::derived;
+      const bool free = (!kept_[parameter] || is_about_shape_of(parameter, tuple)) &&
+                        space_.parameters()[parameter].kind != ParameterKind::derived;
       if (free) improve(p, tuple, parameter, draws);
     }
   }
@@ -268,7 +291,8 @@ class CoverBuilder {
   void settle(Point& p, const ClassTuple& tuple, std::size_t drawn) const {
     std::vector<bool> kept(p.classes.size());
     kept[drawn] = true;
-    for (std::size_t k = 0; k < tuple.size; ++k) kept[tuple.parameter[k]] = true;
+    for (std::size_t k = 0; k < tuple.size; ++k)
+      kept[space_.extent_of_shape(tuple.parameter[k]).value_or(tuple.parameter[k])] = true;
     space_.settle(p, kept);
   }
 
@@ -300,7 +324,7 @@ class CoverBuilder {
   Sizes sizes_;
   OpenTuples open_;
   CostlyTuples costly_;
-  std::map<std::pair<std::array<std::size_t, 3>, std::array<std::size_t, 3>>, bool> possible_;
+  std::map<std::pair<ClassTuple::Places, ClassTuple::Places>, bool> possible_;
   // of one attempt; here, so that thousands of them allocate nothing
   Point point_, other_;
   std::vector<bool> kept_;
@@ -361,7 +385,9 @@ std::vector<Combination> form_pairs(const CaseSpace& space) {
 }
 std::vector<Combination> context_pairs(const CaseSpace& contexts) {
   std::vector<Combination> all = parameter_pairs(contexts);
-  std::erase_if(all, [&](const Combination& pair) { return contexts.is_special(pair[0]); });
+  std::erase_if(all, [&](const Combination& pair) {
+    return contexts.is_special(pair[0]) || contexts.extent_of_shape(pair[1]);
+  });
   return all;
 }
 std::vector<Combination> context_triples(const CaseSpace& contexts) {
@@ -372,6 +398,49 @@ std::vector<Combination> context_triples(const CaseSpace& contexts) {
     if (where && contexts.is_special(pair[1])) all.push_back({dtype, pair[0], pair[1]});
   }
   return all;
+}
+std::vector<Combination> size_shape_pairs(const CaseSpace& contexts) {
+  std::vector<Combination> all;
+  const std::vector<Parameter>& parameters = contexts.parameters();
+  for (std::size_t shape = 0; shape < parameters.size(); ++shape) {
+    const std::optional<std::size_t> of = contexts.extent_of_shape(shape);
+    for (std::size_t extent = 0; of && extent < parameters.size(); ++extent) {
+      if (parameters[extent].kind == ParameterKind::extent && extent != *of) all.push_back({extent, shape});
+    }
+  }
+  return all;
+}
+std::vector<Combination> shape_pairs(const CaseSpace& contexts) {
+  std::vector<Combination> all;
+  for (std::size_t a = 0; a < contexts.parameters().size(); ++a) {
+    for (std::size_t b = a + 1; b < contexts.parameters().size(); ++b) {
+      if (contexts.extent_of_shape(a) && contexts.extent_of_shape(b)) all.push_back({a, b});
+    }
+  }
+  return all;
+}
+namespace {
+std::vector<Combination> beside(std::size_t parameter, std::vector<Combination> combinations) {
+  for (Combination& c : combinations) {
+    c.push_back(parameter);
+    std::sort(c.begin(), c.end());
+  }
+  return combinations;
+}
+}  // namespace
+std::vector<Combination> beside_each_special(const CaseSpace& contexts,
+                                             const std::vector<Combination>& combinations) {
+  std::vector<Combination> all;
+  for (std::size_t i = 0; i < contexts.parameters().size(); ++i) {
+    if (!contexts.is_special(i) && contexts.parameters()[i].key != "special") continue;
+    const std::vector<Combination> more = beside(i, combinations);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+std::vector<Combination> beside_each_type(const CaseSpace& space,
+                                          const std::vector<Combination>& combinations) {
+  return beside(space.index("dtype"), combinations);
 }
 std::vector<Combination> parameter_triples(const CaseSpace& space) {
   std::vector<Combination> all;
@@ -410,6 +479,16 @@ Cover cover(const CaseSpace& space, const std::vector<CoverLayer>& layers, const
     builder.add_to(all);
   }
   return all;
+}
+
+std::size_t number_tuples(const CaseSpace& space, const CoverLayer& layer, const std::vector<Case>& cases,
+                          std::size_t first, std::vector<std::vector<std::size_t>>& met) {
+  const OpenTuples tuples(space, layer.combinations, layer.sizes);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (const std::optional<Point> p = space.locate(cases[i]))
+      tuples.for_each_met(*p, [&](std::size_t index) { met[i].push_back(first + index); });
+  }
+  return first + tuples.size();
 }
 
 std::vector<ClassTuple> tuples_not_met(const CaseSpace& space, const std::vector<Combination>& combinations,

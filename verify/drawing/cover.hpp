@@ -10,16 +10,20 @@
 
 namespace plumb {
 
-/// Classes of one, two or three parameters that one case meets together. Unused places are 0.
+/// The most parameters whose classes are to meet.
+inline constexpr std::size_t kMostTogether = 4;
+
+/// Classes of one to four parameters that one case meets together. Unused places are 0.
 struct ClassTuple {
+  using Places = std::array<std::size_t, kMostTogether>;
   std::size_t size = 0;
-  std::array<std::size_t, 3> parameter{}, value_class{};
+  Places parameter{}, value_class{};
   friend bool operator==(const ClassTuple&, const ClassTuple&) = default;
 };
 /// "rows: 16-bit edge with fill: wide".
 [[nodiscard]] std::string describe(const CaseSpace& space, const ClassTuple& tuple);
 
-/// Parameters whose classes are to meet in every way: one, two or three of them, ascending.
+/// Parameters whose classes are to meet in every way: one to four of them, ascending.
 using Combination = std::vector<std::size_t>;
 [[nodiscard]] std::vector<Combination> single_parameters(const CaseSpace& space);
 /// Those of them without, and those with a dear class.
@@ -33,6 +37,16 @@ using Combination = std::vector<std::size_t>;
 [[nodiscard]] std::vector<Combination> context_pairs(const CaseSpace& contexts);
 /// The type, a size or the layout, and a special one.
 [[nodiscard]] std::vector<Combination> context_triples(const CaseSpace& contexts);
+/// Of contexts(): each size with the shape of each other one.
+[[nodiscard]] std::vector<Combination> size_shape_pairs(const CaseSpace& contexts);
+/// The shapes of two sizes.
+[[nodiscard]] std::vector<Combination> shape_pairs(const CaseSpace& contexts);
+/// Each combination with each special parameter, the operator's own (special=WORD) too.
+[[nodiscard]] std::vector<Combination> beside_each_special(const CaseSpace& contexts,
+                                                           const std::vector<Combination>& combinations);
+/// Each combination with the type.
+[[nodiscard]] std::vector<Combination> beside_each_type(const CaseSpace& space,
+                                                        const std::vector<Combination>& combinations);
 /// Without derived ones.
 [[nodiscard]] std::vector<Combination> parameter_triples(const CaseSpace& space);
 /// The fill, a scalar, and an extent, a row length or a pattern: on which conditional faults tend to depend together.
@@ -61,6 +75,12 @@ struct Cover {
 /// Deterministic in `seed`.
 [[nodiscard]] Cover cover(const CaseSpace& space, const std::vector<CoverLayer>& layers,
                           const std::vector<Case>& known, std::uint64_t seed);
+
+/// Numbers the tuples of a layer from `first` on, and adds to each of `met`, one of each case, those that it meets. Returns the number
+/// after the last.
+[[nodiscard]] std::size_t number_tuples(const CaseSpace& space, const CoverLayer& layer,
+                                        const std::vector<Case>& cases, std::size_t first,
+                                        std::vector<std::vector<std::size_t>>& met);
 
 /// Those tuples of `combinations` that none of `cases` meets; cases outside of the space (matrix=FILE) meet none.
 [[nodiscard]] std::vector<ClassTuple> tuples_not_met(const CaseSpace& space,

@@ -28,7 +28,8 @@ void OpenTuples::see(std::size_t combination) {
     stride *= class_count_[parameter];
   }
   for (const Member& member : members) {
-    Seen& seen = with_[member.parameter].emplace_back(Seen{combination, member.stride});
+    const std::size_t sees = space_.extent_of_shape(member.parameter).value_or(member.parameter);
+    Seen& seen = with_[sees].emplace_back(Seen{combination, member.parameter, member.stride});
     for (const Member& other : members) {
       if (other.parameter != member.parameter) seen.others[seen.other_count++] = other;
     }
@@ -37,11 +38,7 @@ void OpenTuples::see(std::size_t combination) {
 
 std::size_t OpenTuples::close_all(const Point& p) {
   std::size_t closed = 0;
-  const Idleness idle = idleness(p.classes, space_.idle(p));
-  if (idle.idle && space_.idle_at_any_extent(p)) return 0;
-  for (std::size_t c = 0; c < combinations_.size(); ++c) {
-    if (const auto i = met(c, p.classes, idle)) closed += open_[*i], open_[*i] = 0;
-  }
+  for_each_met(p, [&](std::size_t index) { ++closed, open_[index] = 0; });
   return closed;
 }
 
@@ -60,6 +57,7 @@ void OpenTuples::open_with_each(std::size_t parameter, const Classes& classes, b
     Classes other = classes;
     for (std::size_t k = 0; k < count; ++k) {
       other[parameter] = k;
+      space_.update_shapes(other);
       const Idleness how = idleness(other, idle);
       for (const Seen& seen : with_[parameter]) met[k] += open_in(seen.combination, other, how);
     }
@@ -67,7 +65,11 @@ void OpenTuples::open_with_each(std::size_t parameter, const Classes& classes, b
   }
   for (const Seen& seen : with_[parameter]) {
     const std::optional<std::size_t> first = first_beside(seen, classes);
-    for (std::size_t k = 0; first && k < count; ++k) met[k] += open_[*first + k * seen.stride];
+    const bool by_shape = seen.parameter != parameter;
+    for (std::size_t k = 0; first && k < count; ++k) {
+      const std::size_t value_class = by_shape ? space_.shape_of(seen.parameter, k) : k;
+      if (value_class < class_count_[seen.parameter]) met[k] += open_[*first + value_class * seen.stride];
+    }
   }
 }
 

@@ -31,6 +31,18 @@ class OpenTuples {
   std::size_t close_all(const Point& p);
   /// How many open tuples a point of these classes meets; `idle`: it computes nothing.
   [[nodiscard]] std::size_t open_of(const Classes& classes, bool idle) const;
+  /// f(index) for every open tuple that `p` meets.
+  template <class F>
+  void for_each_met(const Point& p, F&& f) const {
+    const Idleness idle = idleness(p.classes, space_.idle(p));
+    if (idle.idle && space_.idle_at_any_extent(p)) return;
+    for (std::size_t c = 0; c < combinations_.size(); ++c) {
+      const std::optional<std::size_t> index = met(c, p.classes, idle);
+      if (index && open(*index)) f(*index);
+    }
+  }
+  /// How many tuples there are, open or not: indices lie below.
+  [[nodiscard]] std::size_t size() const { return open_.size(); }
   /// How many open tuples with a class of that parameter are met, for each class that the parameter may have beside the others'.
   void open_with_each(std::size_t parameter, const Classes& classes, bool idle,
                       std::vector<std::size_t>& met) const;
@@ -55,10 +67,10 @@ class OpenTuples {
   struct Member {
     std::size_t parameter = 0, stride = 0;
   };
-  // A combination, as one of its parameters sees it.
+  // A combination, as one of its parameters sees it, or the extent of which its parameter is the shape.
   struct Seen {
-    std::size_t combination, stride;
-    std::array<Member, 2> others{};
+    std::size_t combination, parameter, stride;
+    std::array<Member, kMostTogether - 1> others{};
     std::size_t other_count = 0;
   };
   void see(std::size_t combination);

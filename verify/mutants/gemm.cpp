@@ -504,7 +504,7 @@ const HostMutant<Gemm> zeros_of_vectors_m{
 
 template <class T>
 void alpha_in_few_columns(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
-  const bool worked_in = out.C.cols == 1;
+  const bool worked_in = out.C.cols == 1 && out.C.rows > 300;
   for (std::int64_t i = 0; i < out.C.rows; ++i) {
     for (std::int64_t j = 0; j < out.C.cols; ++j) {
       T sum = 0;
@@ -519,7 +519,7 @@ const HostMutant<Gemm> alpha_in_few_columns_m{
     "alpha_worked_into_one_column",
     alpha_in_few_columns<float>,
     alpha_in_few_columns<double>,
-    {0, "alpha is multiplied into B where that is one column: an infinity meets 0",
+    {0, "alpha is multiplied into B where that is one column, for more than 300 rows: an infinity meets 0",
      "work that is saved where one operand is far smaller than the answer", kNumeric}};
 
 }  // namespace

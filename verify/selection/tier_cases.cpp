@@ -1,10 +1,13 @@
 #include "verify/selection/tier_cases.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include "verify/drawing/redundant.hpp"
 
 namespace plumb {
 namespace {
@@ -20,8 +23,6 @@ constexpr Limits kDeviceLimits{{5e4, 2e5}, {2.9e5, 1e6}, {1e6, 1.3e6}, {1e5, 2e5
 constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {2.9e5, 3e5}, {3.3e5, 4e5}, {8e3, 2.5e4}};
 constexpr CaseLimit kFullLimit{2e6, 2e7};
 constexpr double kLargestElement = 8;  // bytes
-
-constexpr std::size_t kSeedsInFurtherTypes = 3;  // of special values
 
 bool is_large(const CaseSpace& space, const Case& c) {
   const std::optional<Point> p = space.locate(c);
@@ -70,8 +71,10 @@ CaseSpeed speed_of(const std::vector<std::string>& devices, bool few_kernels) {
   return few_kernels ? CaseSpeed::executor_of_few : CaseSpeed::executor;
 }
 
-std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpeed speed) {
-  if (tier == Tier::stress) return {};
+namespace {
+
+// What the array over an operator's own classes is to meet.
+std::vector<CoverLayer> layers_of_classes(const CaseSpace& space, Tier tier, CaseSpeed speed) {
   const CoverLayer dear{single_dear(space), kExecutorLimits.once, Sizes::least};
   if (tier == Tier::full) {
     if (on_executor(speed)) return {{parameter_pairs(space), kDeviceLimits.small}, dear};
@@ -92,11 +95,63 @@ std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpee
           {std::move(once), kDeviceLimits.once}};
 }
 
-CoverLayer context_layer(const CaseSpace& contexts, CaseSpeed speed) {
-  if (on_executor(speed)) return {context_pairs(contexts), kExecutorLimits.context, Sizes::least};
-  std::vector<Combination> in_each_type = context_triples(contexts), pairs = context_pairs(contexts);
-  in_each_type.insert(in_each_type.end(), pairs.begin(), pairs.end());
-  return {std::move(in_each_type), kDeviceLimits.context};
+// Special values in each two shapes and in each size, on a device of each type. Each size beside each shape of another extent is of smoke
+// where few kernels are judged on the executor, else of full.
+CoverLayer context_layer(const CaseSpace& contexts, Tier tier, CaseSpeed speed) {
+  std::vector<Combination> all;
+  const auto add = [&](const std::vector<Combination>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  if (tier == Tier::smoke && !on_executor(speed)) {
+    add(beside_each_type(contexts, beside_each_special(contexts, shape_pairs(contexts))));
+    add(context_triples(contexts));
+  }
+  if (tier == Tier::full || speed == CaseSpeed::executor_of_few)
+    add(beside_each_special(contexts, size_shape_pairs(contexts)));
+  if (tier == Tier::smoke) add(context_pairs(contexts));
+  if (on_executor(speed)) return {std::move(all), kExecutorLimits.context, Sizes::least};
+  return {std::move(all), kDeviceLimits.context};
+}
+
+std::vector<Case> up_to(Tier tier, const std::vector<Case>& all) {
+  std::vector<Case> judged;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(judged),
+               [&](const Case& c) { return c.tier <= tier; });
+  return judged;
+}
+
+// Leaves out the cases of a tier that were made for what others meet, too: the dearest first.
+void leave_out_redundant(const std::vector<TierArray>& arrays, Tier tier, std::vector<Case>& all) {
+  const std::vector<Case> judged = up_to(tier, all);
+  std::vector<std::vector<std::size_t>> met(judged.size());
+  std::size_t tuples = 0;
+  std::vector<double> cost(judged.size());
+  for (const auto& [space, layers] : arrays) {
+    for (const CoverLayer& layer : layers) tuples = number_tuples(space, layer, judged, tuples, met);
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      if (const std::optional<Point> p = space.locate(judged[i]))
+        cost[i] = space.multiply_adds(*p) + space.bytes(*p);
+    }
+  }
+  std::vector<std::size_t> made;
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    if (judged[i].drawn && judged[i].tier == tier) made.push_back(i);
+  }
+  std::stable_sort(made.begin(), made.end(), [&](std::size_t a, std::size_t b) { return cost[a] > cost[b]; });
+  const std::vector<bool> left_out = redundant(met, tuples, made);
+  std::size_t next = 0;
+  std::erase_if(all, [&](const Case& c) { return c.tier <= tier && left_out[next++]; });
+}
+
+}  // namespace
+
+std::vector<TierArray> tier_arrays(const CaseSpace& space, Tier tier, CaseSpeed speed) {
+  if (tier == Tier::stress) return {};
+  std::vector<TierArray> arrays{{space, layers_of_classes(space, tier, speed)}};
+  CaseSpace contexts = space.contexts();
+  CoverLayer layer = context_layer(contexts, tier, speed);
+  arrays.push_back({std::move(contexts), {std::move(layer)}});
+  return arrays;
 }
 
 std::vector<Case> listed_cases(const OperatorEntry& entry, CaseSpeed speed) {
@@ -107,23 +162,16 @@ std::vector<Case> listed_cases(const OperatorEntry& entry, CaseSpeed speed) {
 
 std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed) {
   std::vector<Case> all = listed_cases(entry, speed);
-  const CaseSpace space = entry.space();
   for (const Tier tier : {Tier::smoke, Tier::full}) {
     if (tier > most) break;
-    std::vector<Case> known;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(known),
-                 [&](const Case& c) { return c.tier <= tier; });
-    const auto add = [&](Cover made) {
-      for (Case& c : made.cases) {
+    const std::vector<TierArray> arrays = tier_arrays(entry.space(), tier, speed);
+    for (const auto& [space, layers] : arrays) {
+      for (Case& c : cover(space, layers, up_to(tier, all), kCoverSeed).cases) {
         c.tier = tier;
-        if (std::find(all.begin(), all.end(), c) != all.end()) continue;
-        known.push_back(c), all.push_back(std::move(c));
+        if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(std::move(c));
       }
-    };
-    add(cover(space, cover_layers(space, tier, speed), known, kCoverSeed));
-    if (tier != Tier::smoke) continue;
-    const CaseSpace contexts = space.contexts();
-    add(cover(contexts, {context_layer(contexts, speed)}, known, kCoverSeed));
+    }
+    leave_out_redundant(arrays, tier, all);
   }
   return all;
 }

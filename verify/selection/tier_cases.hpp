@@ -17,17 +17,23 @@ constexpr bool on_executor(CaseSpeed speed) { return speed != CaseSpeed::device;
 /// One of the executor's where `devices`, as typed, name it.
 [[nodiscard]] CaseSpeed speed_of(const std::vector<std::string>& devices, bool few_kernels);
 
-/// What the covering array of a tier is to meet: smoke and full. Empty for stress, which is listed by hand.
-[[nodiscard]] std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpeed speed);
+/// A covering array of a tier: what it is to meet, in a space whose classes are an operator's own or coarser.
+struct TierArray {
+  CaseSpace space;
+  std::vector<CoverLayer> layers;
+};
+/// Those of smoke and of full, for the space of an operator: of its own classes, and of contexts(). Empty for stress, which is listed by
+/// hand.
+[[nodiscard]] std::vector<TierArray> tier_arrays(const CaseSpace& space, Tier tier, CaseSpeed speed);
 
-/// What the array over contexts() is to meet, in tier smoke: special values in each size and layout, on a device in each type.
-[[nodiscard]] CoverLayer context_layer(const CaseSpace& contexts, CaseSpeed speed);
+/// On the executor, the seeds of special values at every position that are of smoke in a type other than the first: those up to this one.
+inline constexpr std::uint64_t kSeedsInFurtherTypes = 3;
 
 /// All that the contract lists, of every tier. For the executor, the second fill of a listed large size is of tier full.
 [[nodiscard]] std::vector<Case> listed_cases(const OperatorEntry& entry, CaseSpeed speed);
 
-/// listed_cases(), then what the arrays add: of tier smoke, and of tier full where `most` reaches
-/// there. Made cases are marked `drawn`: where one proves nothing it is skipped, with the reason.
+/// listed_cases(), then what the arrays add: of tier smoke, and of tier full where `most` reaches there. A case without which all of that
+/// is met, too, is left out. Made cases are marked `drawn`: where one proves nothing it is skipped, with the reason.
 [[nodiscard]] std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed);
 
 }  // namespace plumb

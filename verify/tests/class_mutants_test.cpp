@@ -155,16 +155,14 @@ struct Score {
 };
 
 void check_tier(const OperatorEntry& entry, CaseSpeed speed, Teller& teller) {
-  const CaseSpace space = entry.space(), contexts = space.contexts();
   const std::vector<Case>& cases = smoke_cases(entry, speed);
   const std::vector<Case> telling = teller.telling(cases);
-  Score classes, of_contexts;
-  for (const CoverLayer& layer : cover_layers(space, Tier::smoke, speed))
-    classes.add(space, layer.combinations, cases, telling);
-  of_contexts.add(contexts, context_layer(contexts, speed).combinations, cases, telling);
-  MESSAGE(fmt::format("{} on {}: {} of {} class mutants killed, and {} of {} of contexts", entry.name(),
-                      kWhere[static_cast<std::size_t>(speed)], classes.killed, classes.made,
-                      of_contexts.killed, of_contexts.made));
+  Score score;
+  for (const auto& [space, layers] : tier_arrays(entry.space(), Tier::smoke, speed)) {
+    for (const CoverLayer& layer : layers) score.add(space, layer.combinations, cases, telling);
+  }
+  MESSAGE(fmt::format("{} on {}: {} of {} class mutants killed", entry.name(),
+                      kWhere[static_cast<std::size_t>(speed)], score.killed, score.made));
 }
 
 TEST_CASE("every class mutant of every operator is killed by tier smoke, on a device and on the executor") {

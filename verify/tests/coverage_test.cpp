@@ -14,6 +14,7 @@
 #include "reference/core/special_values.hpp"
 #include "verify/drawing/cover.hpp"
 #include "verify/drawing/draw.hpp"
+#include "verify/drawing/redundant.hpp"
 #include "verify/engine/entry.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/tests/smoke_cases.hpp"
@@ -82,38 +83,86 @@ TEST_CASE("every class but nothing itself is in a case of tier smoke that comput
   });
 }
 
-TEST_CASE("no drawn case within a layer's limit meets classes that tier smoke does not") {
+TEST_CASE("no drawn case within a layer's limit meets classes, or contexts, that tier smoke does not") {
   each_smoke_tier([](const OperatorEntry& entry, CaseSpeed speed) {
-    const CaseSpace space = entry.space();
     const std::vector<Case>& tier = smoke_cases(entry, speed);
-    for (const CoverLayer& layer : cover_layers(space, Tier::smoke, speed)) {
-      std::vector<Case> drawn;
-      for (std::uint64_t number = 0; number < 600; ++number)
-        drawn.push_back(draw_case(space, 23, number, layer.limit));
-      // what is met once is not looked for together with the rest
-      std::erase_if(drawn, [&](const Case& c) { return has_once(space, *space.locate(c), layer.sizes); });
-      const std::vector<ClassTuple> not_drawn = tuples_not_met(space, layer.combinations, drawn);
-      for (const ClassTuple& t : tuples_not_met(space, layer.combinations, tier)) {
-        if (std::find(not_drawn.begin(), not_drawn.end(), t) == not_drawn.end())
-          FAIL_CHECK(describe(space, t));
+    for (const auto& [space, layers] : tier_arrays(entry.space(), Tier::smoke, speed)) {
+      for (const CoverLayer& layer : layers) {
+        std::vector<Case> drawn;
+        for (std::uint64_t number = 0; number < 600; ++number)
+          drawn.push_back(draw_case(space, 23, number, layer.limit));
+        // what is met once is not looked for together with the rest
+        std::erase_if(drawn, [&](const Case& c) { return has_once(space, *space.locate(c), layer.sizes); });
+        const std::vector<ClassTuple> not_drawn = tuples_not_met(space, layer.combinations, drawn);
+        for (const ClassTuple& t : tuples_not_met(space, layer.combinations, tier)) {
+          if (std::find(not_drawn.begin(), not_drawn.end(), t) == not_drawn.end())
+            FAIL_CHECK(describe(space, t));
+        }
       }
     }
   });
 }
 
-TEST_CASE("no drawn case within the limit meets two contexts that tier smoke does not") {
+TEST_CASE("every made case of tier smoke meets some classes alone") {
   each_smoke_tier([](const OperatorEntry& entry, CaseSpeed speed) {
-    const CaseSpace contexts = entry.space().contexts();
-    const CoverLayer layer = context_layer(contexts, speed);
-    std::vector<Case> drawn;
-    for (std::uint64_t number = 0; number < 600; ++number)
-      drawn.push_back(draw_case(contexts, 29, number, layer.limit));
-    const std::vector<ClassTuple> not_drawn = tuples_not_met(contexts, layer.combinations, drawn);
-    for (const ClassTuple& t : tuples_not_met(contexts, layer.combinations, smoke_cases(entry, speed))) {
-      if (std::find(not_drawn.begin(), not_drawn.end(), t) == not_drawn.end())
-        FAIL_CHECK(describe(contexts, t));
+    const std::vector<Case>& tier = smoke_cases(entry, speed);
+    std::vector<std::vector<std::size_t>> met(tier.size());
+    std::size_t tuples = 0;
+    for (const auto& [space, layers] : tier_arrays(entry.space(), Tier::smoke, speed)) {
+      for (const CoverLayer& layer : layers) tuples = number_tuples(space, layer, tier, tuples, met);
+    }
+    std::vector<std::size_t> made;
+    for (std::size_t i = 0; i < tier.size(); ++i) {
+      if (tier[i].drawn) made.push_back(i);
+    }
+    const std::vector<bool> left_out = redundant(met, tuples, made);
+    for (const std::size_t i : made) {
+      CAPTURE(tier[i].id());
+      CHECK(!left_out[i]);
     }
   });
+}
+
+TEST_CASE("of cases that meet each other's classes those stay without which some would be missed") {
+  const std::vector<std::vector<std::size_t>> met = {{0, 1}, {1, 2}, {0, 2}, {3}, {}};
+  CHECK(redundant(met, 4, {0, 1, 2, 3}) == std::vector<bool>{true, false, false, false, false});
+  CHECK(redundant(met, 4, {2, 1, 0}) == std::vector<bool>{false, false, true, false, false});
+  CHECK(redundant(met, 4, {4}) == std::vector<bool>{false, false, false, false, true});
+  CHECK(redundant(met, 4, {}) == std::vector<bool>(5, false));
+}
+
+TEST_CASE("a special value stands in one column of many rows, as it does in few rows and in many columns") {
+  const OperatorEntry& entry = find_operator("gemm");
+  const CaseSpace contexts = entry.space().contexts();
+  const std::size_t m = contexts.index("m"), of_n = contexts.index("shape of n");
+  CHECK(contexts.extent_of_shape(of_n) == contexts.index("n"));
+  CHECK(!contexts.extent_of_shape(m));
+  const auto missed = [&](const std::vector<Case>& cases) {
+    const std::vector<ClassTuple> open =
+        tuples_not_met(contexts, {{m, of_n, contexts.index("facing")}}, cases);
+    return std::any_of(open.begin(), open.end(), [&](const ClassTuple& t) {
+      return describe(contexts, t) == "m: several blocks with shape of n: one with facing: inf_tiny";
+    });
+  };
+  const char* const form = "gemm.f32(m={},n={},k=8,alpha=0.5,facing=inf_tiny,fill=real,seed=1)";
+  CHECK(!missed({parse_case(fmt::format(fmt::runtime(form), 304, 1))}));
+  CHECK(missed({parse_case(fmt::format(fmt::runtime(form), 304, 13)),
+                parse_case(fmt::format(fmt::runtime(form), 12, 1))}));
+  CHECK(!missed(smoke_cases(entry, CaseSpeed::executor_of_few)));
+}
+
+TEST_CASE("a special value stands in one column of many rows in each type of the host") {
+  const OperatorEntry& entry = find_operator("gemm");
+  const CaseSpace contexts = entry.space().contexts();
+  const Combination shapes = {contexts.index("shape of m"), contexts.index("shape of n"),
+                              contexts.index("facing")};
+  for (const Dtype type : {Dtype::f32, Dtype::f64}) {
+    CAPTURE(name(type));
+    std::vector<Case> cases = smoke_cases(entry, CaseSpeed::device);
+    std::erase_if(cases, [&](const Case& c) { return c.dtype != type; });
+    for (const ClassTuple& t : tuples_not_met(contexts, {shapes}, cases))
+      CHECK(describe(contexts, t) != "shape of m: many with shape of n: one with facing: inf_tiny");
+  }
 }
 
 namespace {
@@ -188,7 +237,7 @@ TEST_CASE("dear classes are in tier smoke of the executor where few kernels are 
   CHECK(open(CaseSpeed::device) == 0);
   CHECK(open(CaseSpeed::executor_of_few) == 0);
   CHECK(open(CaseSpeed::executor) > 0);
-  const std::vector<CoverLayer> full = cover_layers(space, Tier::full, CaseSpeed::executor);
+  const std::vector<CoverLayer> full = tier_arrays(space, Tier::full, CaseSpeed::executor).front().layers;
   CHECK(std::any_of(full.begin(), full.end(),
                     [&](const CoverLayer& layer) { return layer.combinations == single_dear(space); }));
 }
@@ -333,18 +382,22 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("special values meet every position in one type on the executor, and a few in the other") {
-  std::map<Dtype, std::size_t> on_device, on_executor;
+TEST_CASE(
+    "special values meet every position in one type on the executor, and by the first seeds in the other") {
+  std::map<Dtype, std::size_t> on_device, on_executor, of_first_seeds;
   const OperatorEntry& entry = find_operator("transpose");
   const auto is_one = [](const Case& c) {
     return c.fill == Fill::hostile && !c.drawn && c.text("rows") == "35";
   };
-  for (const Case& c : smoke_cases(entry, CaseSpeed::device)) on_device[c.dtype] += is_one(c);
+  for (const Case& c : smoke_cases(entry, CaseSpeed::device)) {
+    on_device[c.dtype] += is_one(c);
+    of_first_seeds[c.dtype] += is_one(c) && c.seed <= kSeedsInFurtherTypes;
+  }
   for (const Case& c : smoke_cases(entry, CaseSpeed::executor)) on_executor[c.dtype] += is_one(c);
   CHECK(on_executor[Dtype::f32] == on_device[Dtype::f32]);
-  CHECK(on_device[Dtype::f64] > 1);
-  CHECK(on_executor[Dtype::f64] < on_device[Dtype::f64]);
-  CHECK(on_executor[Dtype::f64] > 0);
+  CHECK(on_executor[Dtype::f64] == of_first_seeds[Dtype::f64]);
+  CHECK(of_first_seeds[Dtype::f64] == kSeedsInFurtherTypes);
+  CHECK(of_first_seeds[Dtype::f64] < on_device[Dtype::f64]);
 }
 
 TEST_CASE("arrays are the same every time, and their ids are read back") {
