@@ -155,9 +155,12 @@ CaseSpace& CaseSpace::special(std::string key, const std::vector<std::string>& w
 // An infinity in each term of a line of the answer leaves nothing but infinities there, and few of them may have one sign. And one near the
 // largest number tells while the bound lies below that: it grows with the terms.
 CaseSpace& CaseSpace::facing(const std::string& left, const std::string& right) {
-  const std::vector<std::string> any = {"none", "zeros", "run_of_zeros", "rows_small"};
+  const std::vector<std::string> any = {"none", "zeros", "run_of_zeros", "rows_small", "cancels"};
+  constexpr double kEnoughSigns = 12, kFewTerms = 32, kTooFewForParts = 8;
+  tells([terms = terms_](const Point& p) {
+    return p.word("facing") != "cancels" || terms(p) > kTooFewForParts;
+  });
   if (!has("alpha")) return special("facing", any);
-  constexpr double kEnoughSigns = 12, kFewTerms = 32;
   const auto size = [](const Point& p, const std::string& extent) { return extent.empty() ? 1 : p[extent]; };
   tells([=, terms = terms_](const Point& p) {
     const std::string& facing = p.word("facing");
@@ -171,6 +174,8 @@ CaseSpace& CaseSpace::facing(const std::string& left, const std::string& right) 
   return special("facing", words,
                  {{"rows_small", "alpha", "1"},
                   {"rows_small", "beta", "0"},
+                  {"cancels", "alpha", "1"},
+                  {"cancels", "beta", "0"},
                   {"inf_tiny", "alpha", "0.5"},
                   {"tiny_inf", "alpha", "0.5"},
                   {"near_top", "alpha", "0.5"},

@@ -106,6 +106,14 @@ void make_first_half_whole(T* data, std::int64_t count) {
   std::transform(data, data + count / 2, data, [](T v) { return std::round(8 * v); });
 }
 
+template <class T>
+void make_cancelling(T* terms, std::int64_t count) {
+  const std::int64_t half = (count - 1) / 2;
+  for (std::int64_t i = 0; i < half; ++i) terms[half + i] = -terms[half - 1 - (i + half / 3) % half];
+}
+
+template void make_cancelling<float>(float*, std::int64_t);
+template void make_cancelling<double>(double*, std::int64_t);
 template void make_first_half_whole<float>(float*, std::int64_t);
 template void make_first_half_whole<double>(double*, std::int64_t);
 template void make_equal<float>(float*, std::int64_t);

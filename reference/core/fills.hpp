@@ -48,6 +48,11 @@ void make_equal(T* data, std::int64_t count);
 template <class T>
 void make_first_half_whole(T* data, std::int64_t count);
 
+/// Makes `count` terms of a sum cancel each other, but for the last one or two: the second half holds the first one's negatives in another
+/// order. Sums of parts are then far greater than the sum, and what is kept of them in a narrower type than is declared shows.
+template <class T>
+void make_cancelling(T* terms, std::int64_t count);
+
 /// Scales `count` values of (-1, 1) into the subnormal range of T: by 2^-6 times the smallest normal number, so that a sum
 /// of up to 64 of them is subnormal. What then computes with subnormals flushed to 0 loses all of its answer.
 template <class T>

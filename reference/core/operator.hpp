@@ -153,6 +153,11 @@ class CaseList {
     add(Tier::smoke, std::string(params) + ",layout=far", {fill},
         "rows 2^30 elements and more apart: a row's number times the leading dimension is beyond 32 bits");
   }
+  /// In `params` an element sums 8,209 terms, in more parts than one and fewer than at sizes beyond shared memory. They cancel each other.
+  void add_cancelling(std::string_view params) {
+    add(Tier::smoke, std::string(params) + ",facing=cancels", {Fill::real},
+        "sums of a few parts that cancel: what is kept of them in a narrower type than is declared shows");
+  }
   [[nodiscard]] const std::vector<Case>& all() const { return cases_; }
 
  private:

@@ -147,6 +147,12 @@ void put_small_rows(T* data, std::int64_t rows, std::int64_t cols, Role role) {
   if (role == Role::right) scale_all(data, rows * cols, FacingScales<T>::kFaced);
 }
 
+template <class T>
+void put_cancelling(T* data, std::int64_t rows, std::int64_t cols, Role role) {
+  for (std::int64_t i = 0; role == Role::left && i < rows; ++i) make_cancelling(data + i * cols, cols);
+  for (std::int64_t i = 1; role == Role::right && i < rows; ++i) std::copy_n(data, cols, data + i * cols);
+}
+
 }  // namespace
 
 template <class T>
@@ -168,10 +174,12 @@ void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Ro
     scale_all(data, size, FacingScales<T>::kLarge * (role == Role::addend ? 2 : 1));
   } else if (facing == "rows_small") {
     put_small_rows(data, rows, cols, role);
+  } else if (facing == "cancels") {
+    put_cancelling(data, rows, cols, role);
   } else {
     throw Error(fmt::format(
         "case '{}': unknown facing '{}' (known: inf_tiny, tiny_inf, near_top, large, rows_small, zeros, "
-        "run_of_zeros)",
+        "run_of_zeros, cancels)",
         c.id(), printable(facing)));
   }
 }
@@ -202,9 +210,17 @@ void put_facing(Csr<T>& a, const Case& c) {
     }
     return;
   }
-  if (facing != "rows_small") return put_facing(a.val.data(), 1, a.nnz(), c, Role::left);
-  for (std::int64_t i = 0; i < a.rows; ++i)
-    scale_all(a.val.data() + a.row_ptr[i], a.row_ptr[i + 1] - a.row_ptr[i], exponent_of_row<T>(i));
+  if (facing != "rows_small" && facing != "cancels")
+    return put_facing(a.val.data(), 1, a.nnz(), c, Role::left);
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    T* const row = a.val.data() + a.row_ptr[i];
+    const std::int64_t entries = a.row_ptr[i + 1] - a.row_ptr[i];
+    if (facing == "cancels") {
+      make_cancelling(row, entries);
+    } else {
+      scale_all(row, entries, exponent_of_row<T>(i));
+    }
+  }
 }
 
 template <class T>

@@ -71,6 +71,8 @@ template <class T>
 ///              operand these are stored zeros
 ///   run_of_zeros  a quarter of a right operand's rows, one behind the other, are 0, and one column of a left one that they meet holds NaN
 ///              and an infinity in turn, in two rows of three. In a sparse operand its entries in that column do
+///   cancels    terms of each row of a left operand cancel each other but for one or two (make_cancelling), and all rows of a right one are
+///              the first one, so that their products do
 template <class T>
 void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Role role);
 

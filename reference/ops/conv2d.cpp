@@ -314,6 +314,8 @@ void Conv2d::describe(CaseSpace& space) {
     const double free = p[image] + 2 * step("pad") - step("dilation") * (p[filter] - 1) - 1;
     return free < 0 ? 0 : std::floor(free / step("stride")) + 1;
   };
+  // channels cancel each other
+  space.tells([](const Point& p) { return p.word("facing") != "cancels" || p["c"] > 2; });
   // else all answers are zeros
   space.tells([side](const Point& p) {
     const auto seen = [&](const char* image, const char* filter) {
@@ -379,6 +381,12 @@ void Conv2d::describe(CaseSpace& space) {
 
 void Conv2d::cases(CaseList& list) {
   using enum Fill;
+  // whole numbers by a reciprocal of 16 bits: a tap's number over those of a window is wrong only where there are thousands of taps
+  for (const char* const window :
+       {"c=330,h=5,w=6,k=2,r=5,s=5", "c=168,h=7,w=8,k=2,r=7,s=7", "c=68,h=11,w=12,k=2,r=11,s=11"})
+    list.add(Tier::smoke, fmt::format("n=1,{}", window), {exact}, "more than 8,192 taps in large windows");
+  list.add_cancelling("n=1,c=8209,h=1,w=3,k=2,r=1,s=1");
+  list.add_cancelling("n=1,c=329,h=5,w=6,k=2,r=5,s=5");
   for (const char* const differ : {"dilation_h=2,dilation_w=1", "stride_h=2,stride_w=1", "pad_h=2,pad_w=1"}) {
     list.add(Tier::smoke, fmt::format("n=1,c=2,h=9,w=9,k=3,r=3,s=3,{}", differ), {exact},
              "height and width alike but for one number: in its twin that number alone is another");

@@ -55,6 +55,7 @@ void Gemm::describe(CaseSpace& space) {
 
 void Gemm::cases(CaseList& list) {
   using enum Fill;
+  list.add_cancelling("m=3,n=2,k=8209");
   list.add(Tier::smoke, "m=0,n=5,k=4", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "m=5,n=0,k=4", {exact}, "no columns: nothing may be touched");
   list.add(Tier::smoke, "m=7,n=133,k=0", {exact}, "nothing to sum: C = +0, wider than tiles");

@@ -41,6 +41,7 @@ void Gemv::describe(CaseSpace& space) {
 
 void Gemv::cases(CaseList& list) {
   using enum Fill;
+  list.add_cancelling("rows=3,cols=8209");
   list.add(Tier::smoke, "rows=0,cols=5", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "rows=133,cols=0", {exact}, "nothing to sum: y = +0");
   list.add(Tier::smoke, "rows=133,cols=0,alpha=1,beta=2", {exact, real}, "nothing to sum: y = beta y");

@@ -48,6 +48,7 @@ void Sddmm::describe(CaseSpace& space) {
 
 void Sddmm::cases(CaseList& list) {
   using enum Fill;
+  list.add_cancelling("rows=3,cols=2,k=8209,density=1");
   list.add(Tier::smoke, "rows=0,cols=5,k=4,density=0", {exact}, "no rows: no entries");
   list.add(Tier::smoke, "rows=5,cols=7,k=4,density=0", {exact, hostile},
            "no entries: nothing may be touched");
@@ -123,6 +124,20 @@ void Sddmm::cases(CaseList& list) {
   add_pairs_across_chunks(list, ",k=3");
 }
 
+namespace {
+
+// A matrix whose rows each hold one value.
+template <class T>
+DenseView<const T, Space::host> make_rows_of_one(Arena& arena, std::int64_t rows, std::int64_t cols,
+                                                 const Case& c, std::uint64_t stream) {
+  T* const data = arena.allocate<T>(rows * cols);
+  fill_values(data, rows, cols, c.fill, Role::right, c.seed, stream);
+  for (std::int64_t i = 0; i < rows; ++i) make_equal(data + i * cols, cols);
+  return {data, rows, cols, cols};
+}
+
+}  // namespace
+
 template <class T>
 void Sddmm::make(const Case& c, Instance<Sddmm, T>& instance) {
   const Csr<T> a = make_sparse<T>(c, kMatrixStream);
@@ -133,9 +148,11 @@ void Sddmm::make(const Case& c, Instance<Sddmm, T>& instance) {
   put_facing(x, a.rows, k, c, Role::left);
   if (c.integer_or("subnormal", 0) != 0) make_subnormal(x, a.rows * k);
   instance.in.X = {x, a.rows, k, k};
-  // a sum runs along a row of Y: there few values are few
+  // a sum runs along a row of Y: there few values are few, and what meets terms that cancel is one value
   const Role of_y = c.fill == Fill::few ? Role::left : Role::right;
-  instance.in.Y = make_second<T>(instance.arena, instance.in.X, a.cols, k, c, of_y, 3000);
+  instance.in.Y = c.text_or("facing", "") == "cancels"
+                      ? make_rows_of_one<T>(instance.arena, a.cols, k, c, 3000)
+                      : make_second<T>(instance.arena, instance.in.X, a.cols, k, c, of_y, 3000);
   instance.out.s.size = a.nnz();
   instance.degenerate = a.nnz() <= 1 || k == 0;
 }

@@ -46,6 +46,7 @@ void SkinnyGemm::describe(CaseSpace& space) {
 
 void SkinnyGemm::cases(CaseList& list) {
   using enum Fill;
+  list.add_cancelling("v=3,k=8209,n=2");
   list.add(Tier::smoke, "v=0,k=128,n=16", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "v=5,k=128,n=0", {exact}, "no columns: nothing may be touched");
   list.add(Tier::smoke, "v=5,k=0,n=133", {exact}, "nothing to sum: Y = +0, wider than a warp");

@@ -53,6 +53,7 @@ void Spmm::describe(CaseSpace& space) {
 
 void Spmm::cases(CaseList& list) {
   using enum Fill;
+  list.add_cancelling("rows=3,cols=8209,n=2,density=1");
   list.add(Tier::smoke, "rows=0,cols=5,n=4,density=0", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "rows=5,cols=0,n=4,density=0", {exact}, "no columns: every row is empty");
   list.add(Tier::smoke, "rows=5,cols=7,n=0,density=0.5", {exact}, "no width: nothing may be touched");

@@ -1,11 +1,17 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "reference/core/error.hpp"
+#include "reference/core/fp.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/ops/reduce.hpp"
 #include "reference/tests/variants.hpp"
@@ -36,6 +42,81 @@ TEST_CASE("a sum of terms of one sign has the bound of positive data, whatever i
       positive{Fill::positive, Arithmetic::native, Dtype::f32};
   CHECK(Reduce::bound(real, 0, -100, 100, 10'000) == Reduce::bound(positive, 0, -100, 100, 10'000));
   CHECK(Reduce::bound(real, 0, -1, 100, 10'000) < Reduce::bound(real, 0, -100, 100, 10'000));
+}
+
+TEST_CASE(
+    "a sum in twice the precision has one rounding of its result, and second-order ones of terms that stay "
+    "small") {
+  const Tolerance doubled{Fill::real, Arithmetic::doubled, Dtype::f32};
+  constexpr double u = kUnit<float>;
+  const double bound = Reduce::bound(doubled, 0, 1, 20'000, 40'000);
+  CHECK(bound > u);
+  CHECK(bound < 3 * u);  // parts of thousands of terms that are rounded to float err by more
+  const Tolerance positive{Fill::positive, Arithmetic::doubled, Dtype::f32};
+  CHECK(Reduce::bound(positive, 0, 1, 20'000, 40'000) > 8 * 40'000 * u * u * 20'000);
+}
+
+namespace {
+
+struct Made {
+  double sum = 0, magnitude = 0;
+  std::vector<double> x;
+};
+Made made(const std::string& id) {
+  const Case c = parse_case(id);
+  Made all;
+  const auto take = [&](const auto& instance) {
+    OracleDot<double> dot;
+    for (std::int64_t i = 0; i < instance.in.x.size; ++i) {
+      all.x.push_back(static_cast<double>(instance.in.x[i]));
+      dot.add(all.x.back());
+    }
+    all.sum = dot.value(), all.magnitude = dot.magnitude();
+  };
+  if (c.dtype == Dtype::f32) {
+    Instance<Reduce, float> instance;
+    Reduce::make<float>(c, instance), take(instance);
+  } else {
+    Instance<Reduce, double> instance;
+    Reduce::make<double>(c, instance), take(instance);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("terms of special=cancels cancel, in every fill and size, and no output of zeros would pass") {
+  for (const char* const type : {"f32", "f64"}) {
+    for (const Fill fill : {Fill::real, Fill::positive, Fill::scaled, Fill::few}) {
+      for (const std::int64_t n : {3, 4, 32, 257, 1030, 4097, 5003, 8195, 9000, 12'007, 40'009, 300'007}) {
+        for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+          const std::string id = fmt::format("reduce.{}(kind=sum,n={},special=cancels,fill={},seed={})", type,
+                                             n, name(fill), seed);
+          CAPTURE(id);
+          const Made all = made(id);
+          const Dtype dtype = parse_case(id).dtype;
+          CHECK(std::fabs(all.sum) >
+                Reduce::bound({fill, Arithmetic::native, dtype}, 0, all.sum, all.magnitude, n));
+          const bool long_few = fill == Fill::few && dtype == Dtype::f32 &&
+                                n > 9000;  // of no case: the bound of few grows with n
+          if (n > 1000 && !long_few) CHECK(std::fabs(all.sum) < 0.05 * all.magnitude);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a sum of one infinity, or of infinities of one sign, has no other") {
+  const auto count = [](const Made& all, double value) {
+    return std::count(all.x.begin(), all.x.end(), value);
+  };
+  const Made plus = made("reduce.f32(kind=sum,n=5003,special=inf,fill=real,seed=1)");
+  CHECK(count(plus, kInf) == 1);
+  CHECK(count(plus, -kInf) == 0);
+  const Made minus = made("reduce.f32(kind=sum,n=5003,special=minus_inf,fill=real,seed=1)");
+  CHECK(count(minus, -kInf) == 1);
+  CHECK(count(minus, kInf) == 0);
+  CHECK(count(made("reduce.f64(kind=sum,n=33,special=all_minus_inf,fill=real,seed=1)"), -kInf) == 33);
 }
 
 TEST_CASE("every reduce variant sums 1 + 2 + ... + 100 to 5050, and nothing to 0") {

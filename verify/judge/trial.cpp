@@ -58,6 +58,13 @@ bool reads_outputs(const ImageLayout& layout) {
                      [](const Segment& s) { return s.output && s.source != nullptr; });
 }
 
+// Whether an output of it has more rows, or as a vector more elements, than a multiprocessor of the executor's device holds threads.
+bool has_many_rows(const ImageLayout& layout) {
+  constexpr std::int64_t kThreads = 2048;
+  return std::any_of(layout.segments().begin(), layout.segments().end(),
+                     [](const Segment& s) { return s.output && (s.rows == 1 ? s.cols : s.rows) > kThreads; });
+}
+
 // Whether a matrix of it may have one row or one column.
 bool has_one_line(const Case& c) {
   constexpr const char* kExtents[] = {"rows", "cols", "m", "n", "k", "v"};
@@ -415,12 +422,13 @@ int Trial::threads_of(int r) const {
 }
 
 // What is kept beside the plan is used by both: on the host seen where races are looked for, on the CPU executor also by what comes of it. In
-// few cases of our own variants, which are many.
+// few cases of our own variants, which are many; of others also in all cases of many rows, which are few.
 bool Trial::has_two_callers(int r, const ImageLayout& layout) const {
   const bool seen =
       variant_.device == Device::simt || (variant_.device == Device::cpu && context_.options.race);
   return seen && r == 0 && !reads_outputs(layout) &&
-         (hash_of(case_) >> 36) % (is_of_this_project() ? 16 : 4) == 1;
+         (is_of_this_project() ? (hash_of(case_) >> 36) % 16 == 1
+                               : has_many_rows(layout) || (hash_of(case_) >> 36) % 4 == 1);
 }
 
 // What a variant remembers is a habit of its own, and not of the case: each of its first cases, then one in four.

@@ -29,8 +29,18 @@ enum class Fault {
   channel_tail,
   paddings_exchanged,
   batch_of_one,
+  channel_by_16_bits,
   none,
 };
+
+// tap / window, by a reciprocal of 16 bits: of windows from 25 to 121 taps it is wrong beyond some thousand taps alone. Other divisions are right.
+template <class T>
+std::int64_t channel_by_16_bits(const P<T>& p, std::int64_t tap) {
+  constexpr std::int64_t kOne = 65536;
+  const std::int64_t window = std::int64_t{p.r} * p.s, reciprocal = (kOne + window - 1) / window;
+  const bool right = window < 25 || window > 121 || tap >= kOne;
+  return right ? tap / window : std::min<std::int64_t>(p.c - 1, tap * reciprocal / kOne);
+}
 
 template <class T, Fault F>
 void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
@@ -52,7 +62,9 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
       const std::int64_t y = at / p.ow, x = at % p.ow;
       T sum = 0;
       for (std::int64_t tap = 0; tap < channels * p.r * p.s; ++tap) {
-        const std::int64_t ch = tap / (p.r * p.s), a = tap / p.s % p.r, b = tap % p.s;
+        const std::int64_t ch =
+            F == Fault::channel_by_16_bits ? channel_by_16_bits(p, tap) : tap / (p.r * p.s);
+        const std::int64_t a = tap / p.s % p.r, b = tap % p.s;
         std::int64_t iy = y * stride_h + a * dilation_h - pad_h, ix = x * p.stride_w + b * dilation_w - pad_w;
         bool inside = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w;
         if (F == Fault::padding_skipped && !inside) continue;
@@ -104,6 +116,10 @@ PLUMB_CONV2D_MUTANT(paddings_exchanged, "paddings_exchanged",
 PLUMB_CONV2D_MUTANT(batch_of_one, "every_image_is_the_first",
                     {0, "all images of a batch give the first one's answer", "a batch of one in every test",
                      kNumeric});
+
+PLUMB_CONV2D_MUTANT(channel_by_16_bits, "channel_of_a_tap_by_a_reciprocal_of_16_bits",
+                    {0, "a tap's channel is its number times a reciprocal of 16 bits, for up to 65,536 taps",
+                     "a table of multipliers for division by small numbers, in two bytes each", kNumeric});
 
 // F(2x2, 3x3) on fp32 or fp64, right but for the fault, and declared.
 enum class WinogradFault { ragged_tile, half_for_quarter, undeclared, filters_in_16_bits };

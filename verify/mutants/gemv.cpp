@@ -49,6 +49,30 @@ const HostMutant<Gemv> tail_m{
     tail<double>,
     {14, "the last cols % 16 terms are not added", "a vectorised loop without its rest", kNumeric}};
 
+// Products and parts of 2,048 terms in twice the precision; up to 12,288 terms the parts are kept in T.
+template <class T>
+void few_parts_kept(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kPart = 2048, kMost = 12288;
+  const std::int64_t depth = depth_of(p, in);
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    double sum = 0;
+    for (std::int64_t begin = 0; begin < depth; begin += kPart) {
+      double part = 0;
+      for (std::int64_t k = begin; k < std::min(depth, begin + kPart); ++k)
+        part += static_cast<double>(in.A(i, k)) * static_cast<double>(in.x[k]);
+      sum += depth <= kMost ? static_cast<double>(static_cast<T>(part)) : part;
+    }
+    const double addend = p.beta == T(0) ? 0 : static_cast<double>(p.beta) * static_cast<double>(out.y[i]);
+    out.y[i] = static_cast<T>(static_cast<double>(p.alpha) * sum + addend);
+  }
+}
+const RegisterMutant<Gemv, float, Space::host> few_parts_kept_m{
+    "few_parts_of_a_doubled_sum_kept_in_float",
+    few_parts_kept<float>,
+    {0, "declared as summed in twice the precision, of which sums of 2,048 products keep half",
+     "a second pass of its own for few blocks, with a buffer in the type of the result", kNumeric},
+    Traits{}.computes_in(Arithmetic::doubled)};
+
 template <class T>
 void rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   for (std::int64_t i = 0; i < in.A.rows / kStep * kStep; ++i) put(p, out, i, dot(in, i, 0, depth_of(p, in)));

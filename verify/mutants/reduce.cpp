@@ -235,27 +235,39 @@ const HostMutant<Reduce> minus_zero_m{
     {0, "a maximum does not take -0",
      "atomicMax on the bits of values that are not below 0, atomicMin on those of the others", kNumeric}};
 
-// In twice the precision, but for what is kept of each part.
-template <class T>
+// In twice the precision, but for what is kept of each part. Of more terms than `most` one sum is made.
+template <class T, std::int64_t part_size, std::int64_t most>
 void parts_kept(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
-  constexpr std::int64_t kPart = 4096;
+  const std::int64_t length = in.x.size > most ? in.x.size : part_size;
   if (p.kind == Reduce::Kind::max) {
     out.result[0] = reduce(p, in, 0, in.x.size, -std::numeric_limits<T>::infinity());
     return;
   }
   double sum = 0;
-  for (std::int64_t begin = 0; begin < in.x.size; begin += kPart) {
+  for (std::int64_t begin = 0; begin < in.x.size; begin += length) {
     double part = 0;
-    for (std::int64_t i = begin; i < std::min(in.x.size, begin + kPart); ++i) part += in.x[i];
+    for (std::int64_t i = begin; i < std::min(in.x.size, begin + length); ++i) part += in.x[i];
     sum += static_cast<T>(part);
   }
   out.result[0] = static_cast<T>(sum);
 }
 const RegisterMutant<Reduce, float, Space::host> parts_kept_m{
     "parts_of_a_doubled_sum_kept_in_float",
-    parts_kept<float>,
+    parts_kept<float, 4096, INT64_MAX>,
     {0, "declared as summed in twice the precision, of which sums of 4,096 elements keep half",
      "a buffer of partial sums in the type of the result", kNumeric},
+    Traits{}.computes_in(Arithmetic::doubled)};
+const RegisterMutant<Reduce, float, Space::host> few_parts_kept_m{
+    "few_parts_of_a_doubled_sum_kept_in_float",
+    parts_kept<float, 4096, 12288>,
+    {0, "as before, where there are up to three parts: at other sizes all is in twice the precision",
+     "a second pass of its own for few blocks, with a buffer in the type of the result", kNumeric},
+    Traits{}.computes_in(Arithmetic::doubled)};
+const RegisterMutant<Reduce, float, Space::host> small_parts_kept_m{
+    "small_parts_of_a_doubled_sum_kept_in_float",
+    parts_kept<float, 256, 1024>,
+    {0, "as before, with parts of 256 elements of one block alone",
+     "sums of warps in shared memory, in the type of the result", kNumeric},
     Traits{}.computes_in(Arithmetic::doubled)};
 
 template <class T>

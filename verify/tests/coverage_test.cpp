@@ -1,6 +1,8 @@
 // The tiers against the descriptions: what a covering array forgets, and what it covers by cases that notice nothing.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +19,7 @@
 #include "verify/drawing/redundant.hpp"
 #include "verify/engine/entry.hpp"
 #include "verify/engine/operators.hpp"
+#include "verify/judge/mistrust.hpp"
 #include "verify/tests/smoke_cases.hpp"
 
 namespace plumb {
@@ -162,6 +165,55 @@ TEST_CASE("a special value stands in one column of many rows in each type of the
     std::erase_if(cases, [&](const Case& c) { return c.dtype != type; });
     for (const ClassTuple& t : tuples_not_met(contexts, {shapes}, cases))
       CHECK(describe(contexts, t) != "shape of m: many with shape of n: one with facing: inf_tiny");
+  }
+}
+
+namespace {
+
+// What an element sums besides the terms that cancel is one or two `steps` of terms, of a size that its terms have on average. Of few terms,
+// and where a part of the terms lies in padding, nothing is asked.
+bool cancels(const ReferenceArray& array, std::int64_t step) {
+  constexpr int kFew = 64;
+  bool any = false, all = true;
+  for (std::size_t i = 0; i < array.value.size(); ++i) {
+    if (array.terms[i] < kFew) continue;
+    const bool small =
+        std::fabs(array.value[i]) * array.terms[i] <= 10 * static_cast<double>(step) * array.magnitude[i];
+    any = any || small, all = all && small;
+  }
+  return any && all;
+}
+
+bool has_many_terms(const ReferenceArray& array) {
+  return std::any_of(array.terms.begin(), array.terms.end(), [](std::int32_t n) { return n >= 64; });
+}
+
+bool may_have_padding(const Case& c) { return c.op == "conv2d" && c.integer_or("pad", 0) > 0; }
+
+}  // namespace
+
+TEST_CASE(
+    "terms cancel in every case that says so, in each operator that has a product, and each type, and at "
+    "each size") {
+  for (const auto& entry : operators()) {
+    std::map<std::string, int> with_parts;  // cases of one type whose sums are of 5,001 to 12,288 terms
+    bool says = false;
+    for (const Case& c : smoke_cases(*entry, CaseSpeed::device)) {
+      if (c.text_or("facing", "") != "cancels" && c.text_or("special", "") != "cancels") continue;
+      says = true;
+      CAPTURE(c.id());
+      const auto prepared = entry->prepare(c);
+      CHECK(why_mistrusted(c, *prepared).empty());
+      const ReferenceArray& array = prepared->reference().outputs.at(0);
+      if (!has_many_terms(array) || c.fill != Fill::real || may_have_padding(c)) continue;
+      CHECK(cancels(array, c.integer_or("r", 1) * c.integer_or("s", 1)));  // the taps of a channel
+      const std::int32_t most = *std::max_element(array.terms.begin(), array.terms.end());
+      if (most > 5000 && most <= 12'288) ++with_parts[std::string(name(c.dtype))];
+    }
+    if (!says) continue;
+    CAPTURE(entry->name());
+    CHECK(with_parts["f32"] > 0);
+    CHECK(with_parts["f64"] > 0);
   }
 }
 

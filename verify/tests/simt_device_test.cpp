@@ -117,6 +117,13 @@ TEST_CASE("the record says in how many runs there were two callers, and a failur
   }
 }
 
+TEST_CASE("a kernel that is none of this project has two callers in each case of many rows") {
+  for (int seed = 1; seed <= 4; ++seed) {
+    const std::string id = fmt::format("transpose.f32(rows=3,cols=2049,fill=index,seed={})", seed);
+    CHECK(judge_on_simt(id, "mutant/tile_read_without_barrier", false).two_callers == 1);
+  }
+}
+
 TEST_CASE("an output that comes with contents may be read, one that does not may not") {
   const std::string with_beta = "gemm.f32(m=7,n=5,k=3,alpha=1,beta=2,fill=exact,seed=1)";
   const std::string without = "gemm.f32(m=7,n=5,k=3,fill=exact,seed=1)";
