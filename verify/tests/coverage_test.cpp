@@ -89,8 +89,9 @@ TEST_CASE("every class but nothing itself is in a case of tier smoke that comput
 TEST_CASE("no drawn case within a layer's limit meets classes, or contexts, that tier smoke does not") {
   each_smoke_tier([](const OperatorEntry& entry, CaseSpeed speed) {
     const std::vector<Case>& tier = smoke_cases(entry, speed);
-    for (const auto& [space, layers] : tier_arrays(entry.space(), Tier::smoke, speed)) {
-      for (const CoverLayer& layer : layers) {
+    for (const TierArray& array : tier_arrays(entry.space(), Tier::smoke, speed)) {
+      const CaseSpace& space = array.space;
+      for (const CoverLayer& layer : array.layers) {
         std::vector<Case> drawn;
         for (std::uint64_t number = 0; number < 600; ++number)
           drawn.push_back(draw_case(space, 23, number, layer.limit));
@@ -392,8 +393,9 @@ TEST_CASE(
         if (s.source != nullptr && s.kind == Segment::Kind::f32 && !by_rows) operands[s.name].add(s);
       }
     }
-    for (const auto& [operand, meetings] : operands) {
-      CAPTURE(operand);
+    for (const auto& one : operands) {
+      const Meetings& meetings = one.second;
+      CAPTURE(one.first);
       const bool has_huge = meetings.met[static_cast<std::size_t>(Position::interior)][kSpecials - 1];
       for (std::size_t p = 0; p < kPositions; ++p) {
         for (std::size_t k = 0; meetings.possible[p] && k < kSpecials - (has_huge ? 0 : 1); ++k) {
