@@ -441,7 +441,9 @@ TEST_CASE("infer sdnn --dry-run --device gpu: a GPU that is too small is exit co
   const std::string head = "%%MatrixMarket matrix coordinate real general\n";
   scratch.write("w.mtx", head + "65536 65536 1\n1 1 1.5\n");
   scratch.write("x.mtx", head + "1000000 65536 1\n1 1 1.5\n");
-  scratch.write("network.json", R"({"inputs": "x.mtx", "layers": [{"file": "w.mtx", "bias": -0.3}]})");
+  scratch.write(
+      "network.json",
+      R"({"inputs": "x.mtx", "orientation": "outputs x inputs", "layers": [{"file": "w.mtx", "bias": -0.3}]})");
   const std::string json = scratch.file("needs.json");
   const std::string words =
       "sdnn --network " + scratch.path() + " --dry-run --device gpu --chip H100 --json " + json;
