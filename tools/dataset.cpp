@@ -245,5 +245,5 @@ void wrote(const std::string& path, const std::string& what, double seconds) {
 
 int main(int argc, char** argv) {
   plumb::end_cleanly_on_signals();
-  plumb::run_program([&] { return run(argc, argv); });
+  plumb::run_program([&] { return run(argc, argv); }, plumb::remove_unfinished_outputs);
 }

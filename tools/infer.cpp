@@ -456,6 +456,7 @@ int run(int argc, char** argv, Transport* transport) {
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // an interrupted run leaves whole lines
   plumb::end_cleanly_on_signals();
-  constexpr const char* kOutOfMemory = "out of memory: use --inputs, or a smaller network";
-  plumb::run_program([&] { return plumb::run_in_world(plumb::run, argc, argv, kOutOfMemory); }, kOutOfMemory);
+  constexpr const char* kAdvice = "use --inputs, or a smaller network";
+  plumb::run_program([&] { return plumb::run_in_world(plumb::run, argc, argv, kAdvice); },
+                     plumb::remove_unfinished_outputs, kAdvice);
 }

@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 #include "reference/core/memory.hpp"
 #include "reference/models/chips.hpp"
 #include "reference/parallel/devices.hpp"
@@ -125,16 +126,14 @@ nlohmann::json json_of(const std::string& chip, const PredictedTime& t) {
 
 }  // namespace
 
-int run_in_world(RunOnRank run, int argc, char** argv, const char* out_of_memory) {
+int run_in_world(RunOnRank run, int argc, char** argv, const std::string& advice) {
   const World world;
   Transport* const transport = world.transport();
   if (transport == nullptr) return run(argc, argv, nullptr);
   try {
     const int code = run(argc, argv, transport);
     return transport->rank() == 0 ? code : static_cast<int>(kOk);
-  } catch (const std::bad_alloc&) { end_all(*transport, out_of_memory); } catch (const std::exception& e) {
-    end_all(*transport, e.what());
-  }
+  } catch (const std::exception& e) { end_all(*transport, ending_text(e, advice)); }
 }
 
 RankSession::RankSession(Transport* transport, double limit_seconds) {
@@ -291,8 +290,8 @@ int report_needs(const InferOptions& o, const Needs& needs) {
   report_gpus(needs, chip, to, json);
   if (!needs.times.empty()) print_predicted(o.chip, needs.times, needs.basis, to);
   for (const PredictedTime& time : needs.times) json["predicted"].push_back(json_of(o.chip, time));
-  if (!o.json.empty()) write_json(o.json, json);
   require_chip_holds(needs.gpus, chip);
+  if (!o.json.empty()) write_json(o.json, json);
   return kOk;
 }
 

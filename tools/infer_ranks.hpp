@@ -15,9 +15,9 @@
 namespace plumb {
 
 /// Runs `run(argc, argv, transport)`; transport is null where this process is alone. An exception on any rank is one line with
-/// the rank, and ends all of them with kUsage. Rank 0's exit code is the job's.
+/// the rank, and ends all of them with kUsage. Rank 0's exit code is the job's. `advice`: what a person can do about too little memory.
 using RunOnRank = int (*)(int argc, char** argv, Transport* transport);
-[[nodiscard]] int run_in_world(RunOnRank run, int argc, char** argv, const char* out_of_memory);
+[[nodiscard]] int run_in_world(RunOnRank run, int argc, char** argv, const std::string& advice);
 
 /// The ranks of one command, watched from here on. Alone: nothing.
 class RankSession {
@@ -71,7 +71,8 @@ struct Needs {
   std::vector<PredictedTime> times;  // for each number of doubling_to()
   std::string basis;                 // what they rest on, "" where it is the data alone
 };
-/// Prints it, and writes it as JSON where that is asked for. Errors: a GPU's memory is less than what it needs.
+/// Prints it, and writes it as JSON where that is asked for. Errors: a GPU's memory is less than what it needs; then no JSON is
+/// written.
 [[nodiscard]] int report_needs(const InferOptions& o, const Needs& needs);
 
 }  // namespace plumb

@@ -9,12 +9,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <new>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 #include "reference/core/exit_code.hpp"
 
 namespace plumb {
@@ -105,15 +105,15 @@ inline void say_error(const char* what) { std::fprintf(stderr, "error: %s\n", wh
   _exit(code);
 }
 
-/// Runs `run()` and ends the program with what it returns; an exception is one line `error: ...` and kUsage.
+/// Runs `run()` and ends the program with what it returns; an exception is one line `error: ...` and kUsage. `advice`: what a person
+/// can do about too little memory. `before_end` as end_where_memory_is_exhausted() takes it.
 template <class Run>
-[[noreturn]] void run_program(Run&& run, const char* out_of_memory = "out of memory") {
+[[noreturn]] void run_program(Run&& run, void (*before_end)() noexcept, const std::string& advice = "") {
+  end_where_memory_is_exhausted(before_end);
   int code = kUsage;
   try {
     code = run();
-  } catch (const std::bad_alloc&) { say_error(out_of_memory); } catch (const std::exception& e) {
-    say_error(e.what());
-  }
+  } catch (const std::exception& e) { say_error(ending_text(e, advice).c_str()); }
   end_program(code);
 }
 

@@ -144,7 +144,8 @@ void take_exactly(ByteSource& source, char* to, std::size_t bytes, std::string_v
   if (source.read(to, bytes) != bytes) throw input_error(source.name(), 0, what);
 }
 
-/// IEEE half precision, as stored.
+/// IEEE half precision, as stored. Apart from the executor's, in gpu/simt/language/half_bits.hpp: that one is read with every kernel, by a
+/// rewriter that knows the executor's own code by its folder, and makes CUDA's NaN; and neither room includes the other.
 struct Half {
   std::uint16_t bits;
   [[nodiscard]] float value() const {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 
 namespace plumb {
 namespace {
@@ -54,7 +55,7 @@ Csr<T> with_room(std::string_view name, std::int64_t rows, std::int64_t cols, st
     out.col.resize(static_cast<std::size_t>(nnz));
     out.val.resize(static_cast<std::size_t>(nnz));
   } catch (const std::bad_alloc&) {
-    throw input_error(name, 0, "not enough memory for a matrix of this shape", shape);
+    throw input_error(name, 0, "not enough memory for a matrix of this shape" + memory_limit_text(), shape);
   }
   return out;
 }

@@ -10,13 +10,27 @@
 #include <complex>
 #include <limits>
 #include <memory>
+#include <new>
 #include <numbers>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
+
+/// FFTW calls this where an allocation of its own fails, and its own version ends the process by SIGABRT. The function of the executable
+/// is found before the library's; weak, so that a static FFTW can be linked too. What it throws passes through the library's frames,
+/// whose state is lost: no other plan may be made then.
+extern "C" [[noreturn]] __attribute__((weak, visibility("default"))) void fftw_assertion_failed(
+    const char* what, int line, const char* file) {
+  if (std::string_view(file).find("alloc") == std::string_view::npos)
+    throw plumb::input_error(file, line, "FFTW: assertion failed", what);
+  plumb::note_exhausted_memory();
+  throw std::bad_alloc();
+}
 
 namespace plumb {
 namespace {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 
 namespace plumb {
 
@@ -85,8 +86,8 @@ void require_memory(const std::string& what, double bytes) {
   const double there = available_memory();
   if (bytes <= there) return;
   constexpr double kGib = 1 << 30;
-  throw Error(fmt::format("{}: about {:.3g} GiB of memory are needed, {:.3g} GiB are available", what,
-                          bytes / kGib, there / kGib));
+  throw Error(fmt::format("{}: about {:.3g} GiB of memory are needed, {:.3g} GiB are available{}", what,
+                          bytes / kGib, there / kGib, memory_limit_text()));
 }
 
 }  // namespace plumb

@@ -26,7 +26,7 @@ struct MemoryBound {
 /// "640 KiB", "8192 MiB": rounded up, as what is needed must be.
 [[nodiscard]] std::string show_amount(std::int64_t bytes);
 
-/// Throws Error "WHAT: about X GiB are needed, Y GiB are available" where `bytes` exceed available_memory().
+/// Throws Error "WHAT: about X GiB are needed, Y GiB are available", with memory_limit_text(), where `bytes` exceed available_memory().
 void require_memory(const std::string& what, double bytes);
 
 }  // namespace plumb

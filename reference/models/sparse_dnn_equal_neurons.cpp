@@ -95,7 +95,7 @@ Csr<float> of_different(const PlacedLayer& layer, const Places& first, std::int6
   return w;
 }
 
-/// A network's layers in order. Those of a source are made ahead, one by each thread.
+/// A network's layers in order. Those of a source are made ahead, one by each thread that can be started.
 class LayersAhead {
  public:
   explicit LayersAhead(const SparseDnn& net) : net_(net) {}
@@ -103,7 +103,7 @@ class LayersAhead {
     const bool held = net_.source == nullptr;
     const std::size_t most = held ? 1 : static_cast<std::size_t>(omp_get_max_threads());
     for (; begun_ < net_.layers() && made_.size() < most; ++begun_) {
-      made_.push_back(std::async(held ? std::launch::deferred : std::launch::async,
+      made_.push_back(std::async(held ? std::launch::deferred : std::launch::async | std::launch::deferred,
                                  [this, l = begun_] { return net_.layer(l); }));
     }
     std::future<std::shared_ptr<const Csr<float>>> first = std::move(made_.front());

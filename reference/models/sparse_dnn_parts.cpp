@@ -11,9 +11,11 @@ namespace plumb::sdnn {
 
 namespace {
 
-/// Sets both arrays of `y` to so many entries, side by side: the first touch of their memory takes as long as filling it.
+/// Sets both arrays of `y` to so many entries, side by side where a thread can be started: the first touch of their memory takes as
+/// long as filling it.
 void make_entries(Csr<float>& y, std::size_t count) {
-  std::future<void> columns = std::async(std::launch::async, [&] { y.col.resize(count); });
+  std::future<void> columns =
+      std::async(std::launch::async | std::launch::deferred, [&] { y.col.resize(count); });
   y.val.resize(count);
   columns.get();  // throws what it threw
 }

@@ -45,7 +45,7 @@ void add_computed(const SdnnRun& window, std::int64_t at, SdnnRun& all) {
   std::copy(window.computed.begin(), window.computed.end(), all.computed.begin() + at);
 }
 
-/// Layers [first, last) of a network with a source, made by other threads.
+/// Layers [first, last) of a network with a source, made by other threads, or when they are taken where none can be started.
 class LayersInTheMaking {
  public:
   LayersInTheMaking(const SparseDnn& net, std::int64_t first, std::int64_t last, int threads)
@@ -54,7 +54,8 @@ class LayersInTheMaking {
     std::vector<Csr<float>>& gather = part_->gather;
     gather.resize(static_cast<std::size_t>(last - first));
     for (int t = 0; t < threads; ++t) {
-      makers_.push_back(std::async(std::launch::async, [&net, &gather, first, t, threads] {
+      makers_.push_back(std::async(std::launch::async | std::launch::deferred, [&net, &gather, first, t,
+                                                                                threads] {
         for (auto i = static_cast<std::size_t>(t); i < gather.size(); i += static_cast<std::size_t>(threads))
           gather[i] = net.make_layer(first + static_cast<std::int64_t>(i));
         return sdnn::now();

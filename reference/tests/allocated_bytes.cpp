@@ -19,7 +19,10 @@ void add(std::int64_t change) {
 }
 
 void* counted(void* p) {
-  if (p == nullptr) throw std::bad_alloc();
+  if (p == nullptr) {
+    if (const std::new_handler handler = std::get_new_handler(); handler != nullptr) handler();
+    throw std::bad_alloc();
+  }
   if (counts) add(static_cast<std::int64_t>(malloc_usable_size(p)));
   return p;
 }

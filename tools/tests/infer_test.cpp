@@ -435,6 +435,25 @@ TEST_CASE("infer sdnn --dry-run --device gpu: what does not fit is exit code 2 w
   CHECK(uncounted.has("gpu_fused_spmm: --dry-run: its memory on a device is not counted"));
 }
 
+TEST_CASE("infer sdnn --dry-run --device gpu: a GPU that is too small is exit code 2, and no JSON is left") {
+  const Scratch scratch;
+  // a million rows of 65,536 dense columns on the device, in files of a few bytes
+  const std::string head = "%%MatrixMarket matrix coordinate real general\n";
+  scratch.write("w.mtx", head + "65536 65536 1\n1 1 1.5\n");
+  scratch.write("x.mtx", head + "1000000 65536 1\n1 1 1.5\n");
+  scratch.write(
+      "network.json",
+      R"({"inputs": "x.mtx", "orientation": "outputs x inputs", "layers": [{"file": "w.mtx", "bias": -0.3}]})");
+  const std::string json = scratch.file("needs.json");
+  const std::string words =
+      "sdnn --network " + scratch.path() + " --dry-run --device gpu --chip H100 --json " + json;
+  const Outcome refused = bare(words);
+  CAPTURE(refused.text);
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.has("error: GPU 0 needs "));
+  CHECK_FALSE(std::filesystem::exists(json));
+}
+
 TEST_CASE("infer --dry-run predicts the time on GPUs, also for more ranks than inputs") {
   const Scratch scratch;
   for (const std::string network : {"sdnn --inputs 50 --layers 4", "gcn --layers 3"}) {

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 #include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
 #include "tools/terminal.hpp"
@@ -343,6 +345,7 @@ int bench_main(int argc, char** argv, const std::vector<std::string>& libraries)
   try {
     if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();
     guard_judge();
+    end_where_memory_is_exhausted(remove_unfinished_outputs);
     check_threads();
     read_matrices_once();
     const int code = bench_checked(argc, argv, libraries);
@@ -350,7 +353,7 @@ int bench_main(int argc, char** argv, const std::vector<std::string>& libraries)
     std::fputs("error: standard output: cannot write\n", stderr);
     return code == kOk ? kUsage : code;
   } catch (const std::exception& e) {
-    std::fputs(fmt::format("error: {}\n", e.what()).c_str(),
+    std::fputs(("error: " + ending_text(e) + "\n").c_str(),
                stderr);  // fmt throws where stderr cannot be written
     return kUsage;
   }

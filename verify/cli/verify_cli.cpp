@@ -5,12 +5,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <new>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 #include "verify/cli/gcn_command.hpp"
 #include "verify/cli/judge_command.hpp"
 #include "verify/cli/listing.hpp"
@@ -61,8 +62,7 @@ int report_error(const std::exception& e) {
     say("interrupted");
     return kSignalled + stop_signal;
   }
-  const bool memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
-  say(fmt::format("error: {}", memory ? "out of memory" : e.what()));
+  say("error: " + ending_text(e));
   return kUsage;
 }
 
@@ -72,7 +72,10 @@ int verify_main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();
   // neither guarded nor confined: compute-sanitizer must be able to inject itself
   const bool watched = argc > 2 && std::strcmp(argv[1], "--sanitized") == 0;
-  if (!watched) guard_judge();
+  if (!watched) {
+    guard_judge();
+    end_where_memory_is_exhausted(remove_unfinished_outputs);
+  }
   try {
     if (watched) return sanitized_main(argc, argv);
     if (argc > 1 && std::strcmp(argv[1], "--needs") == 0) return print_needs(argc - 1, argv + 1);

@@ -19,6 +19,7 @@
 #include "reference/core/threads.hpp"
 #include "verify/engine/entry.hpp"
 #include "verify/engine/other_problem.hpp"
+#include "verify/engine/resources.hpp"
 
 namespace plumb {
 
@@ -285,7 +286,7 @@ class SecondCaller {
     if (!calls_) return first();
     if constexpr (S == Space::host) {
       std::exception_ptr thrown;
-      std::thread other([&] {
+      std::thread other = start_thread([&] {
         try {
           run();
         } catch (...) { thrown = std::current_exception(); }

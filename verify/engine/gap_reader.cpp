@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <iterator>
 
+#include "verify/engine/resources.hpp"
+
 namespace plumb {
 
 GapReader::GapReader(const CallInfo& call) {
   std::copy_if(call.arrays.begin(), call.arrays.end(), std::back_inserter(outputs_),
                [](const ArrayInfo& a) { return a.output && a.rows > 1 && a.cols > 0 && a.ld > a.cols; });
   if (outputs_.empty()) return;
-  thread_ = std::thread([this] { read(); });
+  thread_ = start_thread([this] { read(); });
   while (!done_.load(std::memory_order_relaxed)) std::this_thread::yield();
 }
 

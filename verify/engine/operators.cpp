@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 #include "reference/core/resource_error.hpp"
 #include "reference/core/text.hpp"
 #include "verify/engine/adapter.hpp"
@@ -46,7 +47,7 @@ void throw_unknown_variant(const std::string& op, const std::string& variant) {
 }
 
 void throw_no_memory(const Case& c, const std::bad_alloc& e) {
-  throw ResourceError(fmt::format("{}: {}", c.id(), e.what()));
+  throw ResourceError(fmt::format("{}: {}", c.id(), ending_text(e)));
 }
 
 void throw_no_bound(const std::string& op, Arithmetic arithmetic) {

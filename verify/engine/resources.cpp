@@ -6,9 +6,13 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "reference/core/exhaustion.hpp"
+#include "reference/core/resource_error.hpp"
 #include "reference/core/threads.hpp"
 
 namespace plumb {
@@ -71,6 +75,12 @@ std::string address_limit_text() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   return fmt::format(" (ulimit -v is {})", limit.rlim_cur / 1024);
+}
+
+std::thread start_thread(std::function<void()> work) {
+  try {
+    return std::thread(std::move(work));
+  } catch (const std::system_error& e) { throw ResourceError(ending_text(e)); }
 }
 
 std::string missing_resources(int threads) {

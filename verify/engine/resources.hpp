@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <thread>
 
 namespace plumb {
 
@@ -21,6 +22,9 @@ using OomCounter = std::function<std::int64_t()>;
 
 /// " (ulimit -v is 1000000)"; "" where nothing limits the address space.
 [[nodiscard]] std::string address_limit_text();
+
+/// A thread that does `work`. Throws ResourceError where none can be started.
+[[nodiscard]] std::thread start_thread(std::function<void()> work);
 
 /// Tries to get what every variant needs: `threads` threads at once, their stacks, and some address space. Returns ""
 /// or one line that names the resource and its limit.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/exhaustion.hpp"
 #include "reference/core/resource_error.hpp"
 #include "verify/engine/no_bound.hpp"
 
@@ -142,7 +143,7 @@ Record Runner::judge_or_skip(const RunOptions& options, const Case& c, PreparedC
     return trial.judge();
   } catch (const NoBound& e) { why = e.what(), verdict = Verdict::error; } catch (const ResourceError& e) {
     why = e.what();
-  } catch (const std::bad_alloc& e) { why = e.what(); }
+  } catch (const std::bad_alloc& e) { why = ending_text(e); }
   engine_.release_memory();
   Record record = record_of(c, variant, options, repeat);
   record.verdict = verdict, record.reason = why;

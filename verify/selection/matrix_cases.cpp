@@ -13,6 +13,7 @@
 
 #include "datasets/formats/load_matrix.hpp"
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "verify/selection/selection.hpp"
 
@@ -28,7 +29,9 @@ const Csr<double>& matrix(const std::string& path) {
   if (!a) {
     try {
       a = std::make_unique<Csr<double>>(load_matrix<double>(path));
-    } catch (const std::bad_alloc&) { throw input_error(path, 0, "out of memory while reading it"); }
+    } catch (const std::bad_alloc&) {
+      throw input_error(path, 0, "out of memory while reading it" + memory_limit_text());
+    }
   }
   return *a;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/judge/mistrust.hpp"
@@ -101,8 +102,8 @@ std::exception_ptr judge_jobs(const std::vector<Job>& jobs, const RunOptions& ru
         if (stop_signal == 0) tell(record);
       }
     } catch (const std::bad_alloc&) {
-      throw Error(fmt::format("case '{}': out of memory for its data, its expected result or its bounds",
-                              printable(job.c.id(), 200)));
+      throw Error(fmt::format("case '{}': out of memory for its data, its expected result or its bounds{}",
+                              printable(job.c.id(), 200), memory_limit_text()));
     }
   };
   return sweep.run(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -57,7 +58,8 @@ std::exception_ptr Sweep::run(std::size_t count, const OperatorOf& operator_of, 
   std::vector<std::thread> others;
   try {
     for (int t = 1; t < workers_; ++t) others.emplace_back(share);
-  } catch (const std::system_error&) {}  // with the workers that could be started
+  } catch (const std::system_error&) {  // with the workers that could be started
+  } catch (const std::bad_alloc&) {}
   share();
   for (std::thread& t : others) t.join();
   omp_set_num_threads(threads);

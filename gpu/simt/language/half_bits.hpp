@@ -62,7 +62,7 @@ inline unsigned short narrow(double x, Round direction = Round::nearest) {
   return static_cast<unsigned short>(sign | code);
 }
 
-/// Exact. A half's NaN becomes CUDA's NaN; a bfloat16 is the upper half of a float, NaN or not.
+/// Exact. Apart from that of datasets/formats/npy.cpp, which says why. A half's NaN becomes CUDA's NaN; a bfloat16 is the upper half of a float, NaN or not.
 template <class F>
 inline float widen(unsigned short code) {
   unsigned bits = static_cast<unsigned>(code & 0x8000u) << 16;

@@ -1,0 +1,102 @@
+#include "reference/core/exhaustion.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <new>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "reference/core/exit_code.hpp"
+#include "reference/core/threads.hpp"
+
+namespace plumb {
+namespace {
+
+constexpr const char* kOutOfMemory = "out of memory";
+
+thread_local bool exhausted = false;  // an allocation of this thread failed
+std::terminate_handler usual_end = nullptr;
+void (*before_end)() noexcept = nullptr;
+
+/// Text of memory_limit_text(), made without an allocation.
+class LimitLine {
+ public:
+  LimitLine() {
+    add("ulimit -v", RLIMIT_AS);
+    add("ulimit -d", RLIMIT_DATA);
+    if (used_ > 0)
+      used_ += static_cast<std::size_t>(std::snprintf(line_.data() + used_, line_.size() - used_, ")"));
+  }
+  [[nodiscard]] const char* text() const { return line_.data(); }
+
+ private:
+  void add(const char* name, __rlimit_resource resource) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    used_ += static_cast<std::size_t>(std::snprintf(line_.data() + used_, line_.size() - used_,
+                                                    "%s%s is %llu", used_ == 0 ? " (" : ", ", name,
+                                                    static_cast<unsigned long long>(limit.rlim_cur / 1024)));
+  }
+  std::array<char, 128> line_{};  // two limits of at most 17 digits
+  std::size_t used_ = 0;
+};
+
+/// Whether std::terminate() was called because of memory. A region's own call leaves no exception to look at.
+bool memory_ended_it() {
+  if (exhausted) return true;
+  const std::exception_ptr thrown = std::current_exception();
+  if (!thrown) return false;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) { return true; } catch (...) {
+    return false;
+  }
+}
+
+[[noreturn]] void end_for_memory() {
+  if (!memory_ended_it()) {
+    usual_end();
+    std::abort();
+  }
+  static std::atomic_flag ends = ATOMIC_FLAG_INIT;
+  while (ends.test_and_set()) pause();  // another thread says it
+  if (before_end != nullptr) before_end();
+  std::fflush(stdout);
+  std::fprintf(stderr, "error: %s%s\n", kOutOfMemory, LimitLine().text());
+  _exit(kUsage);
+}
+
+void note_and_throw() {
+  note_exhausted_memory();
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+std::string memory_limit_text() { return LimitLine().text(); }
+
+std::string ending_text(const std::exception& e, const std::string& advice) {
+  const auto* const system = dynamic_cast<const std::system_error*>(&e);
+  if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again)
+    return fmt::format("a thread cannot be started: {}{}{}", e.what(), process_limit_text(),
+                       memory_limit_text());
+  if (dynamic_cast<const std::bad_alloc*>(&e) == nullptr) return e.what();
+  const std::string what = e.what();
+  const bool says_more = what.rfind(kOutOfMemory, 0) == 0;
+  return (says_more ? what : kOutOfMemory) + memory_limit_text() + (advice.empty() ? "" : ": " + advice);
+}
+
+void note_exhausted_memory() noexcept { exhausted = true; }
+
+void end_where_memory_is_exhausted(void (*before)() noexcept) {
+  before_end = before;
+  std::set_new_handler(note_and_throw);
+  usual_end = std::set_terminate(end_for_memory);
+}
+
+}  // namespace plumb

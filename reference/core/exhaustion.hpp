@@ -1,0 +1,24 @@
+// What a program says where memory or threads ran out, and how it ends where no handler can say it.
+#pragma once
+#include <exception>
+#include <string>
+
+namespace plumb {
+
+/// " (ulimit -v is 1000000)": the limits of this process's address space and data, in KiB as the shell's `ulimit` takes them; "" where
+/// there are none.
+[[nodiscard]] std::string memory_limit_text();
+
+/// One line, without "error: ", for an exception that ends the program: what(), and where memory or threads ran out the limits that
+/// this process is under. `advice`: what a person can do about too little memory, "" for nothing.
+[[nodiscard]] std::string ending_text(const std::exception& e, const std::string& advice = "");
+
+/// Says that an allocation of this thread failed, for allocators other than operator new: of an exception that leaves a parallel region
+/// nothing else is known.
+void note_exhausted_memory() noexcept;
+
+/// From here on, an exception that leaves a parallel region or a thread because memory ran out ends the program with exit code kUsage
+/// and a line `error: out of memory` with the limits; `before` is called first. Any other goes the way of std::terminate().
+void end_where_memory_is_exhausted(void (*before)() noexcept = nullptr);
+
+}  // namespace plumb
