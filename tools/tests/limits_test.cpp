@@ -2,6 +2,7 @@
 // program ends by a signal, in libgomp, or in OpenBLAS.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -124,7 +125,8 @@ TEST_CASE(
       continue;
     }
     int in_a_row = 0;
-    for (std::int64_t more = kStepKib; more <= kMostKib && in_a_row < kEnough; more += kStepKib) {
+    for (std::int64_t more = kStepKib; more <= kMostKib && in_a_row < kEnough;
+         more += std::max(kStepKib, more / 4)) {
       const std::string limit = "ulimit -v " + std::to_string(start + more);
       CAPTURE(limit);
       const Outcome o = limited(limit, program);

@@ -1,6 +1,7 @@
 #include "verify/selection/tier_cases.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -30,28 +31,41 @@ bool is_large(const CaseSpace& space, const Case& c) {
                space.bytes(*p) > kLargestElement * kExecutorLimits.small.elements);
 }
 
+bool is_beyond_16_bits(const CaseSpace& space, const Case& c) {
+  const std::optional<Point> p = space.locate(c);
+  return p && std::any_of(space.parameters().begin(), space.parameters().end(), [&](const Parameter& of) {
+           return of.kind == ParameterKind::extent && (*p)[of.key] > 65'535;
+         });
+}
+
+// Of the cases of a size: one without and one with special values stay in smoke, of the first type or of the last.
+void leave_all_but_one_type_to_full(const std::vector<Case*>& cases, bool first) {
+  if (std::any_of(cases.begin(), cases.end(), [](const Case* c) { return c->seed != 1; })) return;
+  const Dtype type = (first ? cases.front() : cases.back())->dtype;
+  bool met[] = {false, false};  // without and with special values
+  for (Case* const c : cases) {
+    bool& again = met[c->fill == Fill::hostile ? 1 : 0];
+    if (again || c->dtype != type) c->tier = Tier::full;
+    again = again || c->dtype == type;
+  }
+}
+
 // What a fill or a type shows of a size, the pairs of the executor's array show in less time. A listed size that is larger than theirs
 // stays in smoke once, and once more with special values, both in one type: sizes take them in turn. Seeds are another reason.
 void leave_large_sizes_to_full(const CaseSpace& space, std::vector<Case>& listed) {
   using Size = std::vector<std::pair<std::string, std::string>>;
   std::map<Size, std::vector<Case*>> of_size;
-  std::vector<Size> sizes;
+  std::array<std::vector<Size>, 2>
+      sizes;  // those beyond 16 bits take turns among themselves, whatever else is listed
   for (Case& c : listed) {
     if (c.tier != Tier::smoke || !is_large(space, c)) continue;
     std::vector<Case*>& cases = of_size[c.params];
-    if (cases.empty()) sizes.push_back(c.params);
+    if (cases.empty()) sizes[is_beyond_16_bits(space, c) ? 1 : 0].push_back(c.params);
     cases.push_back(&c);
   }
-  for (std::size_t n = 0; n < sizes.size(); ++n) {
-    const std::vector<Case*>& cases = of_size[sizes[n]];
-    if (std::any_of(cases.begin(), cases.end(), [](const Case* c) { return c->seed != 1; })) continue;
-    const Dtype type = (n % 2 == 0 ? cases.front() : cases.back())->dtype;
-    bool met[] = {false, false};  // without and with special values
-    for (Case* const c : cases) {
-      bool& again = met[c->fill == Fill::hostile ? 1 : 0];
-      if (again || c->dtype != type) c->tier = Tier::full;
-      again = again || c->dtype == type;
-    }
+  for (const std::vector<Size>& in_turn : sizes) {
+    for (std::size_t n = 0; n < in_turn.size(); ++n)
+      leave_all_but_one_type_to_full(of_size[in_turn[n]], n % 2 == 0);
   }
 }
 
