@@ -277,6 +277,10 @@ Attempt Trial::make_attempt(RunRequest& request, const ImageLayout& layout) {
   const Worker::Outcome& outcome = attempt.outcome;
   const bool declined = attempt.outcome.kind == Worker::Outcome::Kind::replied &&
                         attempt.outcome.reply.status == RunReply::Status::declined;
+  if (declined && request.callers > 1) {  // two need twice as much: what one can do is judged with one
+    request.callers = 1;
+    return make_attempt(request, layout);
+  }
   if (declined && threads_ == 0 && (threads_ = threads_of_large_grid()) != 0) {
     planned_ = std::min(planned_, threads_ == kGridOfSimtThreads ? kRunsOfGrids : kRunsOfManyThreads);
     return make_attempt(request, layout);

@@ -289,14 +289,12 @@ void run_cut_grid(const P<T>&, const In<T>& in, const Out<T>& out, Context& cont
          Grid(static_cast<unsigned>((out.C.cols + 31) / 32), static_cast<unsigned>(down)), 32, 0,
          context.stream, in, out);
 }
-// In one type: a case of so many rows is met in one alone.
-const RegisterMutant<Spmm, float, Space::device> cut_grid_m{
-    "grid_cut_at_65535_blocks",
-    run_cut_grid<float>,
-    {15, "rows behind the first 65,535 are not computed",
-     "a grid's y held within its limit, and no loop over the rest", kNumeric},
-    Traits{},
-    nullptr};
+const DeviceMutant<Spmm> cut_grid_m{"grid_cut_at_65535_blocks",
+                                    run_cut_grid<float>,
+                                    run_cut_grid<double>,
+                                    {15, "rows behind the first 65,535 are not computed",
+                                     "a grid's y held within its limit, and no loop over the rest", kNumeric},
+                                    Traits{}};
 
 }  // namespace
 }  // namespace plumb

@@ -204,11 +204,12 @@ void run_bands(const Transpose::Problem<T>&, const In<T>& in, const Out<T>& out,
               static_cast<unsigned>(down < kMostDown ? down : kMostDown)),
          dim3(32, 8), 0, context.stream, in, out);
 }
-const RegisterMutant<Transpose, float, Space::device> bands_m{
-    "grid_cut_at_its_end",
-    run_bands<float>,
-    {15, "rows beyond 65,535 blocks of eight are left out",
-     "a grid's end taken for a limit that no matrix reaches", kNumeric}};
+const DeviceMutant<Transpose> bands_m{"grid_cut_at_its_end",
+                                      run_bands<float>,
+                                      run_bands<double>,
+                                      {15, "rows beyond 65,535 blocks of eight are left out",
+                                       "a grid's end taken for a limit that no matrix reaches", kNumeric},
+                                      Traits{}};
 
 }  // namespace
 }  // namespace plumb

@@ -1,10 +1,10 @@
 #include "verify/selection/tier_cases.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -38,34 +38,37 @@ bool is_beyond_16_bits(const CaseSpace& space, const Case& c) {
          });
 }
 
-// Of the cases of a size: one without and one with special values stay in smoke, of the first type or of the last.
-void leave_all_but_one_type_to_full(const std::vector<Case*>& cases, bool first) {
-  if (std::any_of(cases.begin(), cases.end(), [](const Case* c) { return c->seed != 1; })) return;
-  const Dtype type = (first ? cases.front() : cases.back())->dtype;
-  bool met[] = {false, false};  // without and with special values
+// Of the cases of a size stay in smoke: of each type, or of `only` that, one without and one with special values.
+void leave_further_to_full(const std::vector<Case*>& cases, std::optional<Dtype> only) {
+  std::set<std::pair<Dtype, bool>> met;
   for (Case* const c : cases) {
-    bool& again = met[c->fill == Fill::hostile ? 1 : 0];
-    if (again || c->dtype != type) c->tier = Tier::full;
-    again = again || c->dtype == type;
+    const bool again = !met.emplace(c->dtype, c->fill == Fill::hostile).second;
+    if (again || c->dtype != only.value_or(c->dtype)) c->tier = Tier::full;
   }
 }
 
 // What a fill or a type shows of a size, the pairs of the executor's array show in less time. A listed size that is larger than theirs
-// stays in smoke once, and once more with special values, both in one type: sizes take them in turn. Seeds are another reason.
+// stays in smoke once, and once more with special values, both in one type: sizes take them in turn. Beyond 16 bits arrays have few, and
+// both types stay. Seeds are another reason.
 void leave_large_sizes_to_full(const CaseSpace& space, std::vector<Case>& listed) {
   using Size = std::vector<std::pair<std::string, std::string>>;
   std::map<Size, std::vector<Case*>> of_size;
-  std::array<std::vector<Size>, 2>
-      sizes;  // those beyond 16 bits take turns among themselves, whatever else is listed
+  std::vector<Size> sizes;
   for (Case& c : listed) {
     if (c.tier != Tier::smoke || !is_large(space, c)) continue;
     std::vector<Case*>& cases = of_size[c.params];
-    if (cases.empty()) sizes[is_beyond_16_bits(space, c) ? 1 : 0].push_back(c.params);
+    if (cases.empty()) sizes.push_back(c.params);
     cases.push_back(&c);
   }
-  for (const std::vector<Size>& in_turn : sizes) {
-    for (std::size_t n = 0; n < in_turn.size(); ++n)
-      leave_all_but_one_type_to_full(of_size[in_turn[n]], n % 2 == 0);
+  std::size_t turn = 0;
+  for (const Size& size : sizes) {
+    const std::vector<Case*>& cases = of_size[size];
+    if (std::any_of(cases.begin(), cases.end(), [](const Case* c) { return c->seed != 1; })) continue;
+    if (is_beyond_16_bits(space, *cases.front())) {
+      leave_further_to_full(cases, std::nullopt);
+    } else {
+      leave_further_to_full(cases, (turn++ % 2 == 0 ? cases.front() : cases.back())->dtype);
+    }
   }
 }
 
