@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <new>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -267,8 +268,9 @@ struct Free {
   void operator()(void* p) const { std::free(p); }
 };
 std::unique_ptr<std::uint64_t, Free> pages(std::int64_t bytes) {
-  return std::unique_ptr<std::uint64_t, Free>(static_cast<std::uint64_t*>(
-      std::aligned_alloc(4096, static_cast<std::size_t>((bytes + 4095) / 4096 * 4096))));
+  void* const memory = std::aligned_alloc(4096, static_cast<std::size_t>((bytes + 4095) / 4096 * 4096));
+  if (memory == nullptr) throw std::bad_alloc();
+  return std::unique_ptr<std::uint64_t, Free>(static_cast<std::uint64_t*>(memory));
 }
 
 }  // namespace
@@ -278,7 +280,6 @@ double host_read_rate(std::int64_t bytes_per_thread, bool shared, double most) {
   const std::int64_t words = bytes_per_thread / 8 / 512 * 512 > 0 ? bytes_per_thread / 8 / 512 * 512 : 512;
   const auto memory = pages(words * 8 * threads);
   std::uint64_t* const p = memory.get();
-  if (p == nullptr) return 0;
 #pragma omp parallel num_threads(threads)
   std::memset(p + words * omp_get_thread_num(), 1,
               static_cast<std::size_t>(words * 8));  // where the thread reads it
@@ -301,7 +302,7 @@ double host_copy_rate(std::int64_t bytes, double most) {
   const int threads = omp_get_max_threads();
   const std::int64_t own = bytes / threads / 4096 * 4096;
   const auto from = pages(own * threads), to = pages(own * threads);
-  if (own == 0 || !from || !to) return 0;
+  if (own == 0) return 0;
   auto *source = reinterpret_cast<char*>(from.get()), *target = reinterpret_cast<char*>(to.get());
 #pragma omp parallel num_threads(threads)
   {

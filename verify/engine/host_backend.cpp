@@ -14,6 +14,7 @@
 #include <omp.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 #include "reference/core/resource_error.hpp"
 #include "reference/core/threads.hpp"
 #include "verify/engine/backend.hpp"
@@ -69,9 +70,10 @@ class HostBackend final : public Backend {
     Block& block = blocks_.emplace_back(
         static_cast<std::size_t>((kGuardBytes + bytes + behind + 255) / 256 * 256), unreadable);
     if (block.memory == nullptr) {
-      const std::string what = fmt::format("out of memory: a workspace of {} bytes", bytes);
+      const std::string limits = memory_limit_text();
+      const std::string what = fmt::format("out of memory: a workspace of {} bytes{}", bytes, limits);
       blocks_.pop_back();
-      if (address_space_is_limited()) throw ResourceError(what + address_limit_text());
+      if (!limits.empty()) throw ResourceError(what);
       throw Error(what);
     }
     const std::uint64_t bits = poison_bits(poison, 8);
