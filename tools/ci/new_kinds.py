@@ -30,7 +30,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 COPY = ROOT / "build/new_kinds"
-PLUGINS = {"spmv": (0, ", 0 failed"), "gemv": (1, "UNWRITTEN")}  # exit code of what is generated, and its words
+PLUGINS = {"spmv": (0, ", 0 failed"), "gemv": (1, "UNWRITTEN")}  # what is generated: exit code, words
 failures = []
 
 
