@@ -108,8 +108,13 @@ void make_first_half_whole(T* data, std::int64_t count) {
 
 template <class T>
 void make_cancelling(T* terms, std::int64_t count) {
+  if (count == 0) return;
   const std::int64_t half = (count - 1) / 2;
   for (std::int64_t i = 0; i < half; ++i) terms[half + i] = -terms[half - 1 - (i + half / 3) % half];
+  const auto is_zero = [](T v) { return v == T(0); };
+  if (!std::all_of(terms + 2 * half, terms + count, is_zero)) return;
+  const T* const other = std::find_if_not(terms, terms + half, is_zero);
+  terms[count - 1] = other == terms + half ? T(1) : *other;
 }
 
 template void make_cancelling<float>(float*, std::int64_t);

@@ -49,7 +49,7 @@ template <class T>
 void make_first_half_whole(T* data, std::int64_t count);
 
 /// Makes `count` terms of a sum cancel each other, but for the last one or two: the second half holds the first one's negatives in another
-/// order. Sums of parts are then far greater than the sum, and what is kept of them in a narrower type than is declared shows.
+/// order. Where the last ones are zeros, one takes a value of the others. Sums of parts are then far greater than the sum, and what is kept of them in a narrower type than is declared shows.
 template <class T>
 void make_cancelling(T* terms, std::int64_t count);
 

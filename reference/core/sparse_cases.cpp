@@ -175,6 +175,8 @@ void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Ro
   } else if (facing == "rows_small") {
     put_small_rows(data, rows, cols, role);
   } else if (facing == "cancels") {
+    if (c.fill == Fill::own)
+      throw Error(fmt::format("case '{}': facing=cancels: the values of a file stay as they are", c.id()));
     put_cancelling(data, rows, cols, role);
   } else {
     throw Error(fmt::format(

@@ -68,6 +68,8 @@ class CoverBuilder {
  private:
   static constexpr int kTries = 400;         // starts per tuple before it is called impossible
   static constexpr int kDerivedTries = 800;  // where sizes must first be found that have the tuple
+  static constexpr int kShapeTries =
+      6000;  // where those find nothing for a tuple about shapes, whose extents fit by chance
   // for a class alone: where they find nothing, no tuple with it is searched for, and cheap cases seldom have it by chance
   static constexpr int kTriesOfClass = 8000;
   static constexpr int kRaises = 12;     // of one extent, per start
@@ -133,6 +135,10 @@ class CoverBuilder {
       return space_.parameters()[i].kind == ParameterKind::derived && !space_.extent_of_shape(i);
     });
   }
+  bool has_shape(const ClassTuple& tuple) const {
+    return std::any_of(tuple.parameter.begin(), tuple.parameter.begin() + tuple.size,
+                       [&](std::size_t i) { return space_.extent_of_shape(i).has_value(); });
+  }
   // Sizes that the tuple wants to be equal, or of a form, become so. What else the tuple is about stays.
   void make_hold(Point& p, const ClassTuple& tuple) const {
     const std::vector<std::size_t> kept(tuple.parameter.begin(), tuple.parameter.begin() + tuple.size);
@@ -167,7 +173,10 @@ class CoverBuilder {
     double most = -1;
     const bool derived = has_derived(tuple), may_be_costly = !derived && !is_about_nothing(tuple);
     bool has_costly = false;
-    for (int attempt = 0, found = 0; attempt < tries && found < kCandidates; ++attempt) {
+    const int most_tries = std::max(tries, has_shape(tuple) ? kShapeTries : 0);
+    const std::uint64_t usual = drawn_ + static_cast<std::uint64_t>(tries);
+    for (int attempt = 0, found = 0; found < kCandidates && attempt < (found == 0 ? most_tries : tries);
+         ++attempt) {
       Draws draws(seed_, ++drawn_);
       Point& p = point_;
       start(p, tuple, attempt, draws);
@@ -186,6 +195,7 @@ class CoverBuilder {
       const double worth = worth_of(open_.open_of(p.classes, space_.idle(p)), p);
       if (worth > most) best = p, most = worth;
     }
+    drawn_ = std::min(drawn_, usual);  // as if no more tries had been made: no other case depends on it
     if (!best && has_costly) costly_.add(tuple);
     return best;
   }

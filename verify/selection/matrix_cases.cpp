@@ -75,7 +75,8 @@ std::vector<Case> cases_on_matrices(const std::vector<Case>& listed, const std::
       if (from.has("same") && matrix(file).rows != matrix(file).cols) continue;
       Case c = on_file(from, file);
       add(c);
-      if (c.fill != Fill::real) continue;
+      // a file's values stay as they are, and do not cancel
+      if (c.fill != Fill::real || c.text_or("facing", "") == "cancels") continue;
       c.fill = Fill::own, c.why = "the user's own matrix, with its own values";
       if (const std::string why = unfit(matrix(file), c.dtype); why.empty()) {
         add(c);
