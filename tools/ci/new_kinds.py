@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""One of each kind of addition, made in the tree, built and run.
+"""One of each kind of addition, made in a copy of the tree, built and run.
 
-    tools/ci/new_kinds.py [--alone] [--keep] [PRESET]        default: $PLUMB_PRESET, else cpu
+    tools/ci/new_kinds.py [--keep] [--alone]
 
 What tools/plumb writes the beginning of (an operator, variants, a rung, mutants, plug-ins) is generated and
 filled in. The rest (a file format, a report, a check of the judge, an instruction of inline PTX, a model
@@ -12,15 +12,12 @@ pipeline) is taken from the examples of docs/contributing, whose steps read
     In `PATH`, before `TEXT`:           the block precedes it
     In `PATH`, in place of `TEXT`:      the block replaces it
 
-They are added to the tree itself and to the finished build of PRESET, as somebody who adds one does, and
-taken out again; a tree with changes of one's own is refused. --alone adds them to a copy (build/new_kinds)
-that holds the whole judge, and of the ladders, host variants and mutants only the first few; each file is
-compiled by itself, unoptimised, with its own includes alone: what a file forgets to include shows nowhere
-else. --keep leaves what was made. Exit 0: every kind was judged as it should be; 1: not, with what was wrong;
-2: the tree has changes, or there is no build."""
+The copy (build/new_kinds) holds the whole judge, and of the ladders, host variants and mutants only the first
+few, and is compiled without optimisation, so that it builds in minutes. --alone compiles each file by itself,
+with its own includes alone: what a file forgets to include shows nowhere else. --keep leaves the copy. Exit
+0: every kind was judged as it should be; 1: not, with what was wrong."""
 
 import argparse
-import os
 import re
 import shutil
 import subprocess
@@ -30,47 +27,33 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 COPY = ROOT / "build/new_kinds"
-PLUGINS = {"spmv": (0, ", 0 failed"), "gemv": (1, "UNWRITTEN")}  # what is generated: exit code, words
+VERIFY = ["build/kinds/bin/verify", "--no-color"]
 failures = []
-
-
-class Place:
-    """Where the kinds are added, and the folder of its build, as seen from there."""
-
-    tree = ROOT
-    build = ""
-
-
-def program(name):
-    return f"{Place.build}/bin/{name}"
-
-
-def verify():
-    return [program("verify"), "--no-color"]
-
-
-def git(*words):
-    return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=True).stdout
 
 
 def copy_tree():
     """The tracked and new files of the tree, without what the new kinds do not need."""
     shutil.rmtree(COPY, ignore_errors=True)
-    names = git("ls-files", "-co", "--exclude-standard", "-z")
+    names = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", "-z"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     spare = re.compile(
         r"gpu/(?!gemv/01)\w+/\d\d_.*\.cu$|gpu/tests/|reference/cpu/(?!gemv/)\w+/\d\d_|verify/mutants/\w+\.(cpp|cu)$|docs/|.*\.(md|svg)$"
     )
-    for name in names.split("\0"):
+    for name in names.stdout.split("\0"):
         if name and (ROOT / name).is_file() and (not spare.match(name) or "/template/" in name):
             (COPY / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, COPY / name)
 
 
 def run(title, command, expected=0, *said):
-    """Runs a command in the tree; notes a failure unless it exits as expected and says every text of `said`.
+    """Runs a command in the copy; notes a failure unless it exits as expected and says every text of `said`.
     Returns what it said."""
     start = time.monotonic()
-    got = subprocess.run(command, cwd=Place.tree, capture_output=True, text=True, check=False)
+    got = subprocess.run(command, cwd=COPY, capture_output=True, text=True, check=False)
     text = got.stdout + got.stderr
     print(f"{title}: exit code {got.returncode}, {time.monotonic() - start:.1f} s", flush=True)
     missing = [s for s in said if s not in text]
@@ -90,10 +73,10 @@ def new(kind, *words):
 
 def fill(path, old, text):
     """Fills in a generated file: `old` must be in it."""
-    before = (Place.tree / path).read_text()
+    before = (COPY / path).read_text()
     if old not in before:
         failures.append(f"{path}: holds no '{old}'")
-    (Place.tree / path).write_text(before.replace(old, text))
+    (COPY / path).write_text(before.replace(old, text))
 
 
 USE_OF_IT = """  unsigned one, zero;
@@ -111,12 +94,12 @@ STEP = re.compile(
 
 
 def apply_page(name):
-    """Applies the steps of docs/contributing/NAME.md."""
+    """Applies the steps of docs/contributing/NAME.md to the copy."""
     steps = STEP.findall((ROOT / "docs/contributing" / f"{name}.md").read_text())
     if not steps:
         failures.append(f"docs/contributing/{name}.md: holds no step")
     for path, where, text, block in steps:
-        file = Place.tree / path
+        file = COPY / path
         if not where:
             file.write_text(block)
             continue
@@ -187,36 +170,36 @@ def judge(unwritten, variant, rung, racy, ptx):
         ("instruction of inline PTX", ["axpy.*", f"*/{ptx}", *on_simt], 0, f"gpu/{ptx} (simt)", ", 0 failed"),
     ):
         case, variants, *device = words
-        run(title, [*verify(), "--case", case, "--variant", variants, *device], expected, *said)
-    mutants = [*verify(), "--mutants", "--case", "axpy.*", *on_cpu]
+        run(title, [*VERIFY, "--case", case, "--variant", variants, *device], expected, *said)
+    mutants = [*VERIFY, "--mutants", "--case", "axpy.*", *on_cpu]
     run("mutants", mutants, 0, "nothing_written_at_all", "last_element_left_out")
 
 
 def judge_pages():
     """Runs what the pages added."""
-    (Place.tree / "d.diag").write_text("1.5\n\n-2\n")
-    (Place.tree / "bad.diag").write_text("1.5\nx\n")
-    dataset = program("dataset")
+    (COPY / "d.diag").write_text("1.5\n\n-2\n")
+    (COPY / "bad.diag").write_text("1.5\nx\n")
+    dataset = "build/kinds/bin/dataset"
     run("file format", [dataset, "info", "d.diag"], 0, "kind: diagonal", "rows: 2", "entries: 2")
     convert = [dataset, "convert", "d.diag", "/dev/stdout", "--format", "el"]
     run("file format, converted", convert, 0, "1\t1\t-2")
     run("file format, an error", [dataset, "info", "bad.diag"], 2, "bad.diag:2: value")
     words = ["--case", "axpy.*", "--variant", "*/01_serial", "--device", "cpu"]
-    run("report", [*verify(), *words, "--tap", "r.tap"], 0, ", 0 failed")
-    tap = (Place.tree / "r.tap").read_text() if (Place.tree / "r.tap").is_file() else ""
+    run("report", [*VERIFY, *words, "--tap", "r.tap"], 0, ", 0 failed")
+    tap = (COPY / "r.tap").read_text() if (COPY / "r.tap").is_file() else ""
     if not re.fullmatch(r"TAP version 13\n(ok \d+ - axpy\.\S+ cpu/01_serial\n)+1\.\.\d+\n", tap):
         failures.append(f"report: r.tap holds\n{tap[:2000]}")
-    mutants = [*verify(), "--mutants", "--case", "gemv.*", "--device", "cpu", "-v"]
+    mutants = [*VERIFY, "--mutants", "--case", "gemv.*", "--device", "cpu", "-v"]
     run("check of the judge", mutants, 0, "choice_explained_in_two_lines", "in more than one line")
-    correct = [*verify(), "--case", "gemv.*", "--device", "cpu", "--listed"]
+    correct = [*VERIFY, "--case", "gemv.*", "--device", "cpu", "--listed"]
     run("check of the judge, correct kernels", correct, 0, ", 0 failed")
-    infer = [program("infer"), "sdnn", "--pipeline", "row_by_row", "--check"]
+    infer = ["build/kinds/bin/infer", "sdnn", "--pipeline", "row_by_row", "--check"]
     network = ["--neurons", "1024", "--layers", "6", "--inputs", "20"]
     run("model pipeline", [*infer, *network], 0, "pipeline: row_by_row", ": 0 of 122880 elements outside")
 
 
 def plugins():
-    for op, (code, word) in PLUGINS.items():
+    for op, code, word in (("spmv", 0, ", 0 failed"), ("gemv", 1, "UNWRITTEN")):
         name = f"mine_{op}"
         new("plugin", op, name)
         run(
@@ -227,7 +210,7 @@ def plugins():
         run(
             f"plug-in of {op}",
             [
-                *verify(),
+                *VERIFY,
                 "--plugin",
                 f"{name}/build/lib{name}.so",
                 *["--fill", "exact", "--listed"],
@@ -237,53 +220,27 @@ def plugins():
         )
 
 
-def configure_copy():
-    options = {"PLUMB_GPU": "OFF", "PLUMB_TESTS": "OFF", "PLUMB_UNITY": "OFF"}
-    options |= {"CMAKE_BUILD_TYPE": "Debug", "CMAKE_CXX_FLAGS_DEBUG": "-O0"}
-    options |= {"CMAKE_DISABLE_PRECOMPILE_HEADERS": "ON"}
-    defined = [f"-D{name}={value}" for name, value in options.items()]
-    run("configuring", ["cmake", "-S", ".", "-B", Place.build, "-G", "Ninja", *defined])
-
-
-def take_out(alone):
-    """What was made, and nothing else: a tree without changes was asked for."""
-    if alone:
-        shutil.rmtree(COPY, ignore_errors=True)
-        return
-    for op in PLUGINS:
-        shutil.rmtree(ROOT / f"mine_{op}", ignore_errors=True)
-    git("checkout", "--", ".")
-    git("clean", "-fdq")
-
-
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("preset", nargs="?", default=os.environ.get("PLUMB_PRESET", "cpu"))
     p.add_argument("--keep", action="store_true")
     p.add_argument("--alone", action="store_true")
     a = p.parse_args()
-    Place.build = "build/kinds" if a.alone else f"build/{a.preset}"
-    if a.alone:
-        Place.tree = COPY
-        copy_tree()
-    elif changes := git("status", "--porcelain"):
-        print(f"the tree has changes, and what is made here is taken out again: commit them\n{changes}")
-        return 2
-    elif not (ROOT / program("verify")).is_file():
-        print(f"{program('verify')}: not built: tools/plumb build --preset {a.preset}")
-        return 2
-    try:
-        made = generate()
-        if a.alone:
-            configure_copy()
-        run("building", ["ninja", "-C", Place.build, "verify", "plumb_simt_worker", "dataset", "infer"])
-        if not failures:
-            judge(*made)
-            judge_pages()
-            plugins()
-    finally:
-        if not a.keep:
-            take_out(a.alone)
+    options = {"PLUMB_GPU": "OFF", "PLUMB_TESTS": "OFF"}
+    options |= {"CMAKE_BUILD_TYPE": "Debug", "CMAKE_CXX_FLAGS_DEBUG": "-O0"}
+    alone = {"PLUMB_UNITY": "OFF", "CMAKE_DISABLE_PRECOMPILE_HEADERS": "ON"}
+    together = {"PLUMB_UNITY": "ON"}
+    copy_tree()
+    names = generate()
+    options |= alone if a.alone else together
+    defined = [f"-D{name}={value}" for name, value in options.items()]
+    run("configuring", ["cmake", "-S", ".", "-B", "build/kinds", "-G", "Ninja", *defined])
+    run("building", ["ninja", "-C", "build/kinds", "verify", "plumb_simt_worker", "dataset", "infer"])
+    if not failures:
+        judge(*names)
+        judge_pages()
+        plugins()
+    if not a.keep:
+        shutil.rmtree(COPY, ignore_errors=True)
     print("\n".join(failures) or "one of each kind was generated, built and judged")
     return 1 if failures else 0
 
