@@ -14,7 +14,6 @@
 #include <omp.h>
 
 #include "reference/core/error.hpp"
-#include "reference/core/exhaustion.hpp"
 #include "reference/core/resource_error.hpp"
 #include "reference/core/threads.hpp"
 #include "verify/engine/backend.hpp"
@@ -70,10 +69,9 @@ class HostBackend final : public Backend {
     Block& block = blocks_.emplace_back(
         static_cast<std::size_t>((kGuardBytes + bytes + behind + 255) / 256 * 256), unreadable);
     if (block.memory == nullptr) {
-      const std::string limits = memory_limit_text();
-      const std::string what = fmt::format("out of memory: a workspace of {} bytes{}", bytes, limits);
+      const std::string what = fmt::format("out of memory: a workspace of {} bytes", bytes);
       blocks_.pop_back();
-      if (!limits.empty()) throw ResourceError(what);
+      if (address_space_is_limited()) throw ResourceError(what + address_limit_text());
       throw Error(what);
     }
     const std::uint64_t bits = poison_bits(poison, 8);

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
-#include "reference/core/exhaustion.hpp"
 #include "reference/core/resource_error.hpp"
 #include "verify/engine/caller_settings.hpp"
 #include "verify/engine/child.hpp"
@@ -339,10 +338,10 @@ void report_exception(RunReply& reply) {
     reply.status = RunReply::Status::no_resource;
     reply.text = e.what();
   } catch (const std::bad_alloc&) {
-    // under a user's limit an allocation may fail for that; otherwise the variant asked for most of the machine's memory
-    const std::string limits = memory_limit_text();
-    reply.status = limits.empty() ? RunReply::Status::error : RunReply::Status::no_resource;
-    reply.text = "out of memory" + (limits.empty() ? " (std::bad_alloc)" : limits);
+    // under `ulimit -v` an allocation fails for its user's limit; otherwise the variant asked for most of the machine's memory
+    const bool limited = address_space_is_limited();
+    reply.status = limited ? RunReply::Status::no_resource : RunReply::Status::error;
+    reply.text = limited ? "out of address space" + address_limit_text() : "out of memory (std::bad_alloc)";
   } catch (const std::exception& e) {
     reply.status = RunReply::Status::error;
     reply.text = e.what();
