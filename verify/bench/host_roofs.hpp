@@ -1,6 +1,5 @@
-// Highest rates of the host's cores; `most`: seconds of a measurement, where its usual time is longer. They throw std::bad_alloc where
-// there is no memory to read. Apart from roofs.cpp because it
-// is compiled for speed and selects instructions at run time.
+// Highest rates of the host's cores; `most`: seconds of a measurement, where its usual time is longer. Those of memory throw
+// std::bad_alloc where there is none. Apart from roofs.cpp because it is compiled for speed and selects instructions at run time.
 #pragma once
 #include <cstdint>
 

@@ -38,7 +38,7 @@ bool is_beyond_16_bits(const CaseSpace& space, const Case& c) {
          });
 }
 
-// Of the cases of a size stay in smoke: of each type, or of `only` that, one without and one with special values.
+// One case of a size without and one with special values stay in smoke, of each type or of `only` that one.
 void leave_further_to_full(const std::vector<Case*>& cases, std::optional<Dtype> only) {
   std::set<std::pair<Dtype, bool>> met;
   for (Case* const c : cases) {
@@ -48,8 +48,8 @@ void leave_further_to_full(const std::vector<Case*>& cases, std::optional<Dtype>
 }
 
 // What a fill or a type shows of a size, the pairs of the executor's array show in less time. A listed size that is larger than theirs
-// stays in smoke once, and once more with special values, both in one type: sizes take them in turn. Beyond 16 bits arrays have few, and
-// both types stay. Seeds are another reason.
+// stays in smoke once, and once more with special values, both in one type: sizes take them in turn. Arrays have few sizes beyond 16
+// bits: of those both types stay. Seeds are another reason.
 void leave_large_sizes_to_full(const CaseSpace& space, std::vector<Case>& listed) {
   using Size = std::vector<std::pair<std::string, std::string>>;
   std::map<Size, std::vector<Case*>> of_size;
