@@ -20,8 +20,16 @@ namespace {
 constexpr const char* kOutOfMemory = "out of memory";
 
 thread_local bool exhausted = false;  // an allocation of this thread failed
+bool data_limit_is_ours = false;      // set by limit_data()
 std::terminate_handler usual_end = nullptr;
 void (*before_end)() noexcept = nullptr;
+
+/// A user's limit of this process in bytes, or RLIM_INFINITY.
+rlim_t users_limit(__rlimit_resource resource) {
+  rlimit limit{};
+  if (resource == RLIMIT_DATA && data_limit_is_ours) return RLIM_INFINITY;
+  return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
 
 /// Text of memory_limit_text(), made without an allocation.
 class LimitLine {
@@ -36,11 +44,11 @@ class LimitLine {
 
  private:
   void add(const char* name, __rlimit_resource resource) {
-    rlimit limit{};
-    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    const rlim_t limit = users_limit(resource);
+    if (limit == RLIM_INFINITY) return;
     used_ += static_cast<std::size_t>(std::snprintf(line_.data() + used_, line_.size() - used_,
                                                     "%s%s is %llu", used_ == 0 ? " (" : ", ", name,
-                                                    static_cast<unsigned long long>(limit.rlim_cur / 1024)));
+                                                    static_cast<unsigned long long>(limit / 1024)));
   }
   std::array<char, 128> line_{};  // two limits of at most 17 digits
   std::size_t used_ = 0;
@@ -79,6 +87,17 @@ void note_and_throw() {
 }  // namespace
 
 std::string memory_limit_text() { return LimitLine().text(); }
+
+bool memory_is_limited() {
+  return users_limit(RLIMIT_AS) != RLIM_INFINITY || users_limit(RLIMIT_DATA) != RLIM_INFINITY;
+}
+
+void limit_data(std::uint64_t bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= bytes) return;
+  limit.rlim_cur = bytes;
+  data_limit_is_ours = setrlimit(RLIMIT_DATA, &limit) == 0;
+}
 
 std::string ending_text(const std::exception& e, const std::string& advice) {
   const auto* const system = dynamic_cast<const std::system_error*>(&e);

@@ -1,13 +1,20 @@
 // What a program says where memory or threads ran out, and how it ends where no handler can say it.
 #pragma once
+#include <cstdint>
 #include <exception>
 #include <string>
 
 namespace plumb {
 
 /// " (ulimit -v is 1000000)": the limits of this process's address space and data, in KiB as the shell's `ulimit` takes them; "" where
-/// there are none.
+/// there are none. One that limit_data() has set is no user's, and is not told.
 [[nodiscard]] std::string memory_limit_text();
+
+/// True where a user limits this process's address space or data (`ulimit -v`, `ulimit -d`).
+[[nodiscard]] bool memory_is_limited();
+
+/// Limits this process's private writable memory to `bytes`. A lower limit of the user stays, and stays the user's.
+void limit_data(std::uint64_t bytes);
 
 /// One line, without "error: ", for an exception that ends the program: what(), and where memory or threads ran out the limits that
 /// this process is under. `advice`: what a person can do about too little memory, "" for nothing.

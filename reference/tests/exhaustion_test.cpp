@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <functional>
@@ -113,6 +114,28 @@ TEST_CASE("memory that runs out in a parallel region or in a thread is exit code
     CHECK(WIFEXITED(ended.status));
     CHECK(WEXITSTATUS(ended.status) == kUsage);
     CHECK(ended.text.find("removed\nerror: out of memory") == 0);
+  }
+}
+
+TEST_CASE("a limit of data that the program sets is told as no user's, and a user's lower one stays") {
+  constexpr rlim_t kOwn = rlim_t{1} << 40;
+  for (const rlim_t users : {kOwn / 2, kOwn, kOwn * 2}) {
+    CAPTURE(users);
+    const Ended ended = in_a_child([&] {
+      rlimit limit{};
+      getrlimit(RLIMIT_DATA, &limit);
+      limit.rlim_cur = users;
+      if (setrlimit(RLIMIT_DATA, &limit) != 0) throw std::runtime_error("the limit cannot be set");
+      limit_data(kOwn);
+      getrlimit(RLIMIT_DATA, &limit);
+      const bool stays = users <= kOwn;
+      const std::string text = stays ? " (ulimit -d is " + std::to_string(users / 1024) + ")" : "";
+      const bool right = limit.rlim_cur == std::min(users, kOwn) && memory_is_limited() == stays &&
+                         memory_limit_text() == text;
+      if (!right) throw std::runtime_error(memory_limit_text());
+    });
+    CHECK(WIFEXITED(ended.status));
+    CHECK(WEXITSTATUS(ended.status) == kOk);
   }
 }
 

@@ -47,24 +47,24 @@ const std::vector<std::string> kPrograms = {
 
 constexpr std::int64_t kStepKib = 5 << 10, kMostKib = 512 << 10;
 
-/// KiB of address space with which a program says how it is used: its libraries alone take from tens of MiB to more than a GiB, and end
-/// by a signal within less. 0: more than 8 TiB.
-std::int64_t least_to_start(const std::string& path) {
+/// KiB that `limit` ("ulimit -v", address space, or "ulimit -d", private writable memory) must allow before a program says how it is
+/// used: its libraries alone take up to more than a GiB of addresses, and end by a signal within less. 0: more than 8 TiB.
+std::int64_t least_to_start(const std::string& limit, const std::string& path) {
   constexpr std::int64_t kFirst = 4 << 10, kLast = std::int64_t{1} << 33, kNear = 1 << 10;
   static std::map<std::string, std::int64_t> known;
-  if (const auto at = known.find(path); at != known.end()) return at->second;
+  if (const auto at = known.find(limit + path); at != known.end()) return at->second;
   const auto starts = [&](std::int64_t kib) {
-    return limited("ulimit -v " + std::to_string(kib), path + " --help").exit_code == 0;
+    return limited(limit + " " + std::to_string(kib), path + " --help").exit_code == 0;
   };
   std::int64_t most = kFirst;
   while (most <= kLast && !starts(most)) most *= 2;
-  if (most > kLast) return known[path] = 0;
+  if (most > kLast) return known[limit + path] = 0;
   std::int64_t least = most / 2;
   while (most - least > kNear) {
     const std::int64_t middle = least + (most - least) / 2;
     (starts(middle) ? most : least) = middle;
   }
-  return known[path] = most;
+  return known[limit + path] = most;
 }
 
 void works_or_names(const Outcome& o, const std::string& limit) {
@@ -74,6 +74,25 @@ void works_or_names(const Outcome& o, const std::string& limit) {
   CHECK_FALSE(o.has("failed: 1"));
   CHECK((o.exit_code == 0 || o.exit_code == 2 || o.exit_code == 3));
   if (o.exit_code != 0) CHECK(o.has(limit));
+}
+
+/// Runs `program` under `limit` ("ulimit -v" or "ulimit -d"), from where it starts at all to where it has worked some times in a row.
+void works_or_names_from_its_start(const std::string& limit, const std::string& program) {
+  constexpr int kEnough = 3;  // what fills caches of any size may need more than is tried
+  CAPTURE(program);
+  const std::int64_t start = least_to_start(limit, program.substr(0, program.find(' ')));
+  if (start == 0) {
+    MESSAGE("skipped: it starts within no memory that is limited, as with a sanitizer's shadow");
+    return;
+  }
+  int in_a_row = 0;
+  for (std::int64_t more = kStepKib; more <= kMostKib && in_a_row < kEnough;
+       more += std::max(kStepKib, more / 2)) {
+    const std::string kib = std::to_string(start + more);
+    const Outcome o = limited(limit + " " + kib, program);
+    works_or_names(o, limit + " is " + kib);
+    in_a_row = o.exit_code == 0 ? in_a_row + 1 : 0;
+  }
 }
 
 }  // namespace
@@ -115,21 +134,10 @@ TEST_CASE("with few descriptors, small stacks or small files a program works or 
 
 TEST_CASE(
     "with little address space, from where a program starts at all to where it works, it names the limit") {
-  constexpr int kEnough = 3;  // successes in a row; what fills caches of any size may need more than is tried
-  for (const std::string& program : kPrograms) {
-    CAPTURE(program);
-    const std::int64_t start = least_to_start(program.substr(0, program.find(' ')));
-    if (start == 0) {
-      MESSAGE("skipped: it starts within no address space that is limited, as with a sanitizer's shadow");
-      continue;
-    }
-    int in_a_row = 0;
-    for (std::int64_t more = kStepKib; more <= kMostKib && in_a_row < kEnough;
-         more += std::max(kStepKib, more / 2)) {
-      const std::string kib = std::to_string(start + more);
-      const Outcome o = limited("ulimit -v " + kib, program);
-      works_or_names(o, "ulimit -v is " + kib);
-      in_a_row = o.exit_code == 0 ? in_a_row + 1 : 0;
-    }
-  }
+  for (const std::string& program : kPrograms) works_or_names_from_its_start("ulimit -v", program);
+}
+
+TEST_CASE(
+    "with little memory for data, from where a program starts at all to where it works, it names the limit") {
+  for (const std::string& program : kPrograms) works_or_names_from_its_start("ulimit -d", program);
 }

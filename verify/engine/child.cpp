@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include "reference/core/exhaustion.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/engine/plugin_host.hpp"
@@ -46,7 +47,7 @@ class ImageWindow {
   [[nodiscard]] std::string why_not(std::int64_t bytes) const {
     if (!missing_.empty() || whole_pages(bytes) <= bytes_) return missing_;
     return fmt::format("out of address space: an image of {} MiB, {} MiB are left{}",
-                       whole_pages(bytes) >> 20, bytes_ >> 20, address_limit_text());
+                       whole_pages(bytes) >> 20, bytes_ >> 20, memory_limit_text());
   }
 
   // Maps the judge's image. Returns why it cannot, or "".

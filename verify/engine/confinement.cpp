@@ -42,6 +42,7 @@
 #endif
 #endif
 
+#include "reference/core/exhaustion.hpp"
 #include "reference/core/threads.hpp"
 
 namespace plumb {
@@ -74,8 +75,7 @@ void limit_memory_use() {
   const std::uint64_t machine = static_cast<std::uint64_t>(info.totalram) * info.mem_unit;
   const std::uint64_t bytes = std::min(machine, number_in("/sys/fs/cgroup/memory.max", machine)) / 4 * 3;
   // RLIMIT_DATA counts private writable memory; it counts neither the window of the image nor reserved address space
-  const rlimit limit{bytes, RLIM_INFINITY};
-  setrlimit(RLIMIT_DATA, &limit);
+  limit_data(bytes);
 }
 
 #if defined(__x86_64__)

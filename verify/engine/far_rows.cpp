@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 #include "reference/core/resource_error.hpp"
-#include "verify/engine/resources.hpp"
 
 namespace plumb {
 
@@ -30,7 +30,7 @@ void* FarRows::place(ArrayInfo& array, std::int64_t offset) {
   region.at = mmap(nullptr, region.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (region.at == MAP_FAILED)
     throw ResourceError(fmt::format("out of address space: rows far apart, {} GiB{}", region.bytes >> 30,
-                                    address_limit_text()));
+                                    memory_limit_text()));
   regions_[count_++] = region;
   std::byte* const first = static_cast<std::byte*>(region.at) + before;
   for (std::int64_t i = 0; i < array.rows; ++i) {

@@ -14,11 +14,11 @@
 #include <omp.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 #include "reference/core/resource_error.hpp"
 #include "reference/core/threads.hpp"
 #include "verify/engine/backend.hpp"
 #include "verify/engine/collisions.hpp"
-#include "verify/engine/resources.hpp"
 
 namespace plumb {
 namespace {
@@ -26,7 +26,7 @@ namespace {
 // `wanted` OpenMP threads where the system has twice as many to give, `usual` ones elsewhere.
 int threads_to_have(int wanted, int usual) {
   static int most = 0, asked = 0;
-  if (address_space_is_limited()) return std::min(wanted, usual);
+  if (memory_is_limited()) return std::min(wanted, usual);
   if (2 * wanted > asked) asked = 2 * wanted, most = startable_threads(asked);
   return most >= 2 * wanted ? wanted : usual;
 }
@@ -71,7 +71,7 @@ class HostBackend final : public Backend {
     if (block.memory == nullptr) {
       const std::string what = fmt::format("out of memory: a workspace of {} bytes", bytes);
       blocks_.pop_back();
-      if (address_space_is_limited()) throw ResourceError(what + address_limit_text());
+      if (memory_is_limited()) throw ResourceError(what + memory_limit_text());
       throw Error(what);
     }
     const std::uint64_t bits = poison_bits(poison, 8);

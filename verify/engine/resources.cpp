@@ -57,11 +57,6 @@ std::int64_t oom_kills() {
   return kills;
 }
 
-bool address_space_is_limited() {
-  rlimit limit{};
-  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
-
 std::int64_t address_space_left() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -71,12 +66,6 @@ std::int64_t address_space_left() {
   return static_cast<std::int64_t>(limit.rlim_cur) - pages * sysconf(_SC_PAGESIZE);
 }
 
-std::string address_limit_text() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
-  return fmt::format(" (ulimit -v is {})", limit.rlim_cur / 1024);
-}
-
 std::thread start_thread(std::function<void()> work) {
   try {
     return std::thread(std::move(work));
@@ -84,12 +73,10 @@ std::thread start_thread(std::function<void()> work) {
 }
 
 std::string missing_resources(int threads) {
-  if (address_space_is_limited()) {
-    const std::int64_t needed = kSpareBytes + threads * stack_bytes();
-    if (const std::int64_t left = address_space_left(); left < needed) {
-      return fmt::format("out of address space: {} MiB are left, {} threads and a heap need {} MiB{}",
-                         left >> 20, threads, needed >> 20, address_limit_text());
-    }
+  const std::int64_t needed = kSpareBytes + threads * stack_bytes();
+  if (const std::int64_t left = address_space_left(); left < needed) {
+    return fmt::format("out of address space: {} MiB are left, {} threads and a heap need {} MiB{}",
+                       left >> 20, threads, needed >> 20, memory_limit_text());
   }
   const int had = startable_threads(threads);
   if (had == threads) return {};

@@ -17,12 +17,6 @@ using OomCounter = std::function<std::int64_t()>;
 /// Bytes of address space this process may still map under RLIMIT_AS (`ulimit -v`); the largest number where there is no limit.
 [[nodiscard]] std::int64_t address_space_left();
 
-/// True where `ulimit -v` limits this process.
-[[nodiscard]] bool address_space_is_limited();
-
-/// " (ulimit -v is 1000000)"; "" where nothing limits the address space.
-[[nodiscard]] std::string address_limit_text();
-
 /// A thread that does `work`. Throws ResourceError where none can be started.
 [[nodiscard]] std::thread start_thread(std::function<void()> work);
 

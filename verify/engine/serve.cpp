@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exhaustion.hpp"
 #include "reference/core/resource_error.hpp"
 #include "verify/engine/caller_settings.hpp"
 #include "verify/engine/child.hpp"
@@ -21,7 +22,6 @@
 #include "verify/engine/gap_reader.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/engine/repetition.hpp"
-#include "verify/engine/resources.hpp"
 #include "verify/engine/wire.hpp"
 
 namespace plumb {
@@ -338,10 +338,10 @@ void report_exception(RunReply& reply) {
     reply.status = RunReply::Status::no_resource;
     reply.text = e.what();
   } catch (const std::bad_alloc&) {
-    // under `ulimit -v` an allocation fails for its user's limit; otherwise the variant asked for most of the machine's memory
-    const bool limited = address_space_is_limited();
+    // an allocation fails for its user's limit; where there is none, the variant asked for most of the machine's memory
+    const bool limited = memory_is_limited();
     reply.status = limited ? RunReply::Status::no_resource : RunReply::Status::error;
-    reply.text = limited ? "out of address space" + address_limit_text() : "out of memory (std::bad_alloc)";
+    reply.text = limited ? "out of memory" + memory_limit_text() : "out of memory (std::bad_alloc)";
   } catch (const std::exception& e) {
     reply.status = RunReply::Status::error;
     reply.text = e.what();
