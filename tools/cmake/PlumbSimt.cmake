@@ -12,9 +12,8 @@
 # plumb_simt_compiler(LANGUAGE FLAGS): what the preprocessor and the compiler are called with; simt_nvcc.json tells tools/simt-nvcc.
 function(plumb_simt_compiler language_out flags_out)
   # -O2, since at -O1 large files compile in 40 % of the time and kernels take twice as long; no vectoriser: an instrumented access should
-  # be the kernel's own, not a merged one. -g1: lines for findings;
-  # DWARF 4, since binutils 2.40 misnames the file of an inlined call in DWARF 5. Kernels cast halves to words and back: clang 14 drops
-  # such a store at -O2, where nvcc keeps it.
+  # be the kernel's own, not a merged one. -g1: lines for findings; DWARF 4, since binutils 2.40 misnames the file of an inlined call in
+  # DWARF 5. Kernels cast halves to words and back: clang 14 drops such a store at -O2, where nvcc keeps it.
   set(flags -O2 -g1 -gdwarf-4 -fno-strict-aliasing -fno-tree-vectorize -fsanitize=alignment
       -fsanitize-recover=alignment -ffp-contract=off -w)
   list(APPEND flags -fno-builtin-memcmp -fno-builtin-bcmp)  # calls, whose reads are checked
@@ -22,7 +21,8 @@ function(plumb_simt_compiler language_out flags_out)
     list(APPEND flags -march=native)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    list(APPEND flags -Wno-psabi -fsanitize=thread --param=tsan-distinguish-volatile=1
+    # -g1 holds no variables, and yet g++ follows them for a fifth of its time
+    list(APPEND flags -fno-var-tracking -Wno-psabi -fsanitize=thread --param=tsan-distinguish-volatile=1
         --param=tsan-instrument-func-entry-exit=0)
     # copies are calls, whose reads and writes are checked (shim.hpp says of what), each from its own line: not in the caller's place
     list(APPEND flags -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -fno-optimize-sibling-calls)

@@ -176,10 +176,12 @@ class PreparedCaseOf final : public PreparedCase {
     return make_other(other->instance_.problem) && other->is_valid() ? std::move(other) : nullptr;
   }
 
-  // As many rows, columns and entries, and all entries in their order.
+  // As many rows, columns and entries, and all entries in their order. A row may hold one column of several rows: terms that repeat, for
+  // which the bound of few values holds (docs/bounds.md).
   std::unique_ptr<PreparedCaseOf> with_other_pattern() const {
     if constexpr (requires { instance_.in.A.row_ptr; }) {
       std::unique_ptr<PreparedCaseOf> other = copied();
+      if (!is_bitwise(fill_)) other->fill_ = Fill::few;
       const auto& before = instance_.in.A;
       auto* const row_ptr = other->instance_.arena.template allocate<std::int32_t>(before.rows + 1);
       row_ptr[0] = 0;

@@ -255,6 +255,28 @@ TEST_CASE("a failure on a twin is shown with that case's inputs and expected val
   CHECK(r.reason.rfind("new data, old answer?", 0) == 0);
 }
 
+TEST_CASE(
+    "rows that hold one column of several rows, in a twin of another pattern, have the bound of terms that "
+    "repeat") {
+  for (const std::string fill : {"real", "positive", "exact"}) {
+    CAPTURE(fill);
+    const auto prepared = find_operator("spmv").prepare(
+        parse_case("spmv.f64(rows=511,cols=1028,pattern=arrow,density=1,ones=1,fill=" + fill + ",seed=173)"));
+    PreparedCase* const twin = prepared->twin(Twin::pattern);
+    REQUIRE(twin != nullptr);
+    const ReferenceArray& y = twin->reference().outputs.front();
+    const std::size_t longest =
+        510;  // the case's first row: each of its terms is 1 times the same element of x
+    const auto terms = static_cast<double>(y.terms[longest]);
+    REQUIRE(terms == 1028);
+    const double bound = twin->bounds(0, Arithmetic::native)[longest];
+    if (fill == "exact")
+      CHECK(bound == 0);
+    else
+      CHECK(bound >= terms * kUnit<double> * y.magnitude[longest]);
+  }
+}
+
 TEST_CASE("a workspace that is damaged on a twin alone is found") {
   CHECK(judge("overruns_workspace_of_negative").verdict == Verdict::out_of_bounds);
 }
