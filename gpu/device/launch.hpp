@@ -56,29 +56,10 @@ template <class T>
 struct identity {
   using type = T;
 };
-template <int... I>
-struct indices {};
-template <int N, int... I>
-struct make_indices : make_indices<N - 1, N - 1, I...> {};
-template <int... I>
-struct make_indices<0, I...> {
-  using type = indices<I...>;
-};
-
 /// How the launching side calls a kernel by itself: on the CPU executor. A GPU's runtime is given the address alone.
 #if defined(PLUMB_SIMT)
 template <class... P>
-struct Invoker {
-  template <int... I>
-  PLUMB_SIMT_UNTRACKED static void with(const void* kernel, void** args, indices<I...>) {
-    (void)args;
-    reinterpret_cast<void (*)(P...)>(const_cast<void*>(kernel))(
-        *static_cast<typename std::remove_reference<P>::type*>(args[I])...);
-  }
-  PLUMB_SIMT_UNTRACKED static void invoke(const void* kernel, void** args) {
-    with(kernel, args, typename make_indices<sizeof...(P)>::type{});
-  }
-};
+using Invoker = simt::KernelCall<P...>;
 #else
 template <class...>
 struct Invoker {

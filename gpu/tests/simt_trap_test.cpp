@@ -289,6 +289,14 @@ TEST_CASE("copies of any size are seen as what they read and write") {
     CHECK_MESSAGE(reports(findings, FindingKind::out_of_bounds, line_of("traps", "assigned")),
                   all_of(findings));
   }
+  {
+    const std::vector<float> in(32);
+    std::vector<float> out(1);
+    Run run;
+    handed(run.input(in), run.output(out), 30);
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(reports(findings, FindingKind::out_of_bounds, line_of("traps", "handed")), all_of(findings));
+  }
   for (const int apart : {3, 2}) {
     std::vector<float> out(32);
     Run run;

@@ -208,7 +208,7 @@ def rewrite(text, rdc=False):
         elif token == '__noinline__':
             before = text[:m.start()][-40:].rstrip()
             if not before.endswith(('(', ',')):
-                edits.append((m.start(), m.end(), '__attribute__((noinline))'))
+                edits.append((m.start(), m.end(), ''))  # put in its caller's place, what it is handed by value is seen
         elif token == '__plumb_global__':
             edits.append((m.start(), m.end(), ''))
         elif token in ('__plumb_launch_bounds__', '__plumb_cluster_dims__'):

@@ -94,6 +94,10 @@ __global__ void copies_kernel(Copying how, const float* in, float* out, int at, 
 __global__ void assigned_kernel(Three three, float* out, int at) {
   if (threadIdx.x == 0) *reinterpret_cast<Three*>(out + at) = three;  // <- assigned
 }
+__noinline__ __device__ float sum_of(Three three) { return three.x[0] + three.x[1] + three.x[2]; }
+__global__ void handed_kernel(const float* in, float* out, int at) {
+  if (threadIdx.x == 0) *out = sum_of(*reinterpret_cast<const Three*>(in + at));  // <- handed
+}
 __global__ void copies_to_one_kernel(float* out, int apart) {
   const float mine[3] = {1.0f + threadIdx.x, 2, 3};
   memcpy(out + static_cast<int>(threadIdx.x) * apart, mine, 12);  // <- copied to one place
@@ -178,6 +182,7 @@ void copies(Copying how, const float* in, float* out, int at) {
   launch(copies_kernel, 1, 32, 0, nullptr, how, in, out, at, 12);
 }
 void assigned(float* out, int at) { launch(assigned_kernel, 1, 32, 0, nullptr, Three{{1, 2, 3}}, out, at); }
+void handed(const float* in, float* out, int at) { launch(handed_kernel, 1, 32, 0, nullptr, in, out, at); }
 void copies_to_one(float* out, int apart) { launch(copies_to_one_kernel, 1, 8, 0, nullptr, out, apart); }
 void write_input(const float* in) { launch(write_input_kernel, 1, 32, 0, nullptr, const_cast<float*>(in)); }
 void read_unwritten_shared(int threads, float* out) {
