@@ -295,7 +295,8 @@ TEST_CASE("copies of any size are seen as what they read and write") {
     Run run;
     handed(run.input(in), run.output(out), 30);
     const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::out_of_bounds, line_of("traps", "handed")), all_of(findings));
+    CHECK_MESSAGE(reports(findings, FindingKind::out_of_bounds, line_of("traps", "handed")),
+                  all_of(findings));
   }
   for (const int apart : {3, 2}) {
     std::vector<float> out(32);

@@ -9,6 +9,7 @@
 
 #include "gpu/simt/host/api/devices.hpp"
 #include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/host/api/processor_faults.hpp"
 #include "gpu/simt/host/api/report_files.hpp"
 #include "gpu/simt/host/api/suppressions.hpp"
 #include "gpu/simt/state.hpp"
@@ -162,6 +163,7 @@ Options options_of_environment() {
 }  // namespace
 
 void begin_by_itself() {
+  if (program().reporting) give_signal_stack();
   if (current().run.begun) return;
   const auto lock = enter_engine();
   if (current().run.begun) return;
@@ -174,6 +176,7 @@ void begin_by_itself() {
     std::atexit(&report_at_exit);
     const auto before = std::signal(SIGABRT, &report_at_abort);
     if (before != SIG_DFL) std::signal(SIGABRT, before);  // the program's own
+    watch_processor_faults();
   }
   program().reporting = true;
 }
