@@ -63,7 +63,8 @@ bool is_call(const ProcessorFault& f) {
 std::string text_of(const ProcessorFault& f) {
   if (f.signal == SIGFPE)
     return "an integer is divided by 0, or the smallest one by -1, which has no defined value";
-  if (f.signal == SIGILL) return "no instruction: the compiler found the code here to have no defined meaning";
+  if (f.signal == SIGILL)
+    return "no instruction: the compiler found the code here to have no defined meaning";
   if (is_call(f)) return fmt::format("a call of address {:#x}, where no function is", f.address);
   return fmt::format("an access to address {:#x}, where no memory is", f.address);
 }
