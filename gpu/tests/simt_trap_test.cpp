@@ -257,6 +257,32 @@ TEST_CASE("a failed assertion and an impossible launch are findings, not crashes
   CHECK(findings[0].kind == FindingKind::bad_launch);
 }
 
+TEST_CASE(
+    "what the processor refuses in a kernel is a finding, and arrays that the stack has no room for are "
+    "not") {
+  const std::vector<float> in(32);
+  std::vector<float> out(32);
+  for (const bool again : {false, true}) {
+    CAPTURE(again);
+    for (const auto& [how, line] :
+         {std::pair{Refused::call, "no function"}, {Refused::division, "divided"}}) {
+      Run run;
+      refused(how, run.input(in), run.output(out));
+      const auto findings = Run::findings();
+      CHECK_MESSAGE(reports(findings, FindingKind::trap, line_of("traps", line)), all_of(findings));
+    }
+    Run run;
+    refused(Refused::recursion, run.input(in), run.output(out));
+    const auto findings = Run::findings();
+    REQUIRE(findings.size() == 1);
+    CHECK_MESSAGE(findings[0].text.find("a recursion fills a stack") != std::string::npos, all_of(findings));
+    Run other;
+    refused(Refused::large_array, other.input(in), other.output(out));
+    CHECK(plumb::simt::shortage().find("out of stack: a thread of a kernel has 144 KiB") == 0);
+    CHECK(Run::findings().empty());
+  }
+}
+
 TEST_CASE("copies of any size are seen as what they read and write") {
   if (!plumb::simt_test::checked()) return;
   const std::vector<float> in(32, 1.0f);

@@ -2,11 +2,13 @@
 #include "gpu/simt/executor.hpp"
 
 #include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/host/processor_faults.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
 
 void begin_run(const Options& options) {
+  watch_processor_faults();
   current().run.options = options;
   current().run.begun = true;
   current().run.is_stopped = false;

@@ -105,7 +105,9 @@ enum class Copying { read, written, moved, filled, of_some_size };
 void copies(Copying how, const float* in, float* out, int at);  // of three floats
 void assigned(float* out, int at);                              // the same, as a structure
 void handed(const float* in, float* out, int at);               // the same, by value to a function
-void copies_to_one(float* out, int apart);                      // eight threads, three floats each
+enum class Refused { call, division, recursion, large_array };
+void refused(Refused how, const float* in, float* out);  // by the processor, or by the size of a stack
+void copies_to_one(float* out, int apart);               // eight threads, three floats each
 void write_input(const float* in);
 // How bytes are touched: the first five by __builtin_memcpy and its like.
 enum class Bytes {

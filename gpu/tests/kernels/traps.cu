@@ -98,6 +98,23 @@ __noinline__ __device__ float sum_of(Three three) { return three.x[0] + three.x[
 __global__ void handed_kernel(const float* in, float* out, int at) {
   if (threadIdx.x == 0) *out = sum_of(*reinterpret_cast<const Three*>(in + at));  // <- handed
 }
+using Function = float (*)(float);
+__global__ void calls_kernel(Function f, float* out) { out[threadIdx.x] = f(2.0f); }  // <- no function
+__global__ void divides_kernel(int by, float* out) {
+  out[threadIdx.x] = static_cast<float>(7 / by);  // <- divided
+}
+__device__ float sum_from(const float* in, int n) {
+  float held[64];
+  for (int i = 0; i < 64; ++i) held[i] = in[(n + i) % 32];
+  if (n < 0) return held[0];
+  return sum_from(in, n + 1) + held[n % 64];
+}
+__global__ void recurses_kernel(const float* in, float* out) { out[threadIdx.x] = sum_from(in, 1); }
+__global__ void holds_much_kernel(const float* in, float* out) {
+  float held[50000];
+  for (int i = 0; i < 50000; ++i) held[i] = in[i % 32] + static_cast<float>(i);
+  out[threadIdx.x] = held[static_cast<int>(in[threadIdx.x]) + 7];
+}
 __global__ void copies_to_one_kernel(float* out, int apart) {
   const float mine[3] = {1.0f + threadIdx.x, 2, 3};
   memcpy(out + static_cast<int>(threadIdx.x) * apart, mine, 12);  // <- copied to one place
@@ -183,6 +200,12 @@ void copies(Copying how, const float* in, float* out, int at) {
 }
 void assigned(float* out, int at) { launch(assigned_kernel, 1, 32, 0, nullptr, Three{{1, 2, 3}}, out, at); }
 void handed(const float* in, float* out, int at) { launch(handed_kernel, 1, 32, 0, nullptr, in, out, at); }
+void refused(Refused how, const float* in, float* out) {
+  if (how == Refused::call) launch(calls_kernel, 1, 32, 0, nullptr, static_cast<Function>(nullptr), out);
+  if (how == Refused::division) launch(divides_kernel, 1, 32, 0, nullptr, 0, out);
+  if (how == Refused::recursion) launch(recurses_kernel, 1, 32, 0, nullptr, in, out);
+  if (how == Refused::large_array) launch(holds_much_kernel, 1, 32, 0, nullptr, in, out);
+}
 void copies_to_one(float* out, int apart) { launch(copies_to_one_kernel, 1, 8, 0, nullptr, out, apart); }
 void write_input(const float* in) { launch(write_input_kernel, 1, 32, 0, nullptr, const_cast<float*>(in)); }
 void read_unwritten_shared(int threads, float* out) {

@@ -9,9 +9,9 @@
 
 #include "gpu/simt/host/api/devices.hpp"
 #include "gpu/simt/host/api/operations.hpp"
-#include "gpu/simt/host/api/processor_faults.hpp"
 #include "gpu/simt/host/api/report_files.hpp"
 #include "gpu/simt/host/api/suppressions.hpp"
+#include "gpu/simt/host/processor_faults.hpp"
 #include "gpu/simt/state.hpp"
 #include "reference/core/error.hpp"
 
@@ -163,7 +163,7 @@ Options options_of_environment() {
 }  // namespace
 
 void begin_by_itself() {
-  if (program().reporting) give_signal_stack();
+  give_signal_stack();
   if (current().run.begun) return;
   const auto lock = enter_engine();
   if (current().run.begun) return;
@@ -176,7 +176,6 @@ void begin_by_itself() {
     std::atexit(&report_at_exit);
     const auto before = std::signal(SIGABRT, &report_at_abort);
     if (before != SIG_DFL) std::signal(SIGABRT, before);  // the program's own
-    watch_processor_faults();
   }
   program().reporting = true;
 }

@@ -1,20 +1,24 @@
 // A signal's handler may do next to nothing. So it sends the kernel's thread on to tell_fault(), at the top of that thread's stack, which
 // nobody needs any more: the thread does not go on, and what is said there is said outside of the handler.
-#include "gpu/simt/host/api/processor_faults.hpp"
+#include "gpu/simt/host/processor_faults.hpp"
 
 #include <fmt/core.h>
 #include <signal.h>
 #include <ucontext.h>
+#include <unwind.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <string>
 
+#include "gpu/simt/host/api/devices.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
 
+#if defined(__x86_64__) || defined(__aarch64__)
 namespace {
 
 constexpr std::size_t kPage = 4096;
@@ -22,8 +26,10 @@ constexpr std::size_t kPage = 4096;
 struct ProcessorFault {
   int signal = 0;  // 0: none yet
   std::uintptr_t address = 0, pc = 0, caller = 0;
+  int calls = 0;  // of a full stack
 };
 ProcessorFault the_fault;
+struct sigaction before[NSIG];  // whose signal it was
 
 #if defined(__x86_64__)
 struct Registers {
@@ -37,7 +43,7 @@ struct Registers {
                              8);  // as behind a call
   }
 };
-#elif defined(__aarch64__)
+#else
 struct Registers {
   unsigned long long &pc, &sp, &link;
   explicit Registers(ucontext_t& c)
@@ -56,9 +62,9 @@ bool is_full(const Thread& t, std::uintptr_t address) {
 }
 
 // The address of other signals is the instruction's own.
-bool is_call(const ProcessorFault& f) {
-  return (f.signal == SIGSEGV || f.signal == SIGBUS) && f.address == f.pc;
-}
+bool is_of_memory(const ProcessorFault& f) { return f.signal == SIGSEGV || f.signal == SIGBUS; }
+bool is_call(const ProcessorFault& f) { return is_of_memory(f) && f.address == f.pc; }
+bool is_access(const ProcessorFault& f) { return is_of_memory(f) && f.address != f.pc; }
 
 std::string text_of(const ProcessorFault& f) {
   if (f.signal == SIGFPE)
@@ -69,19 +75,40 @@ std::string text_of(const ProcessorFault& f) {
   return fmt::format("an access to address {:#x}, where no memory is", f.address);
 }
 
+// Calls that have not returned, up to a limit that few kernels reach otherwise than by recursion. From the handler: what lies on the
+// stack tells nothing, since a large array holds what was there before.
+constexpr int kDeep = 32;
+int calls_under_way() {
+  int calls = 0;
+  const auto count = [](_Unwind_Context*, void* n) {
+    return ++*static_cast<int*>(n) < kDeep ? _URC_NO_REASON : _URC_END_OF_STACK;
+  };
+  _Unwind_Backtrace(count, &calls);
+  return calls;
+}
+
+// Recursion is what a device has little stack for; arrays of any size it lays out before it begins.
+std::string recursion_text(const ProcessorFault& f) {
+  constexpr std::size_t kUsual = 1024;
+  std::size_t limit = 0;
+  cudaDeviceGetLimit(&limit, cudaLimitStackSize);
+  if (limit > kUsual || f.calls < kDeep) return "";
+  return fmt::format("a recursion fills a stack of {} KiB: a device gives a thread {} B (cudaLimitStackSize)",
+                     (kStackBytes - kPage) / 1024, limit);
+}
+
 void tell_fault() {
   Thread& t = *current().schedule.thread;
   const ProcessorFault& f = the_fault;
-  if (is_full(t, f.address)) {
+  const std::string text = is_full(t, f.address) ? recursion_text(f) : text_of(f);
+  if (text.empty()) {
     if (current().run.shortage.empty())
-      current().run.shortage = fmt::format(
-          "out of stack: a thread of a kernel has {} KiB, which large arrays of its own use up, or a "
-          "recursion that "
-          "does not end",
-          (kStackBytes - kPage) / 1024);
+      current().run.shortage =
+          fmt::format("out of stack: a thread of a kernel has {} KiB, and arrays of its own take more",
+                      (kStackBytes - kPage) / 1024);
   } else {
     const std::uintptr_t pc = is_call(f) ? f.caller : f.pc + 1;  // the place is looked up one byte before
-    note(FindingKind::trap, text_of(f), &t, locate(reinterpret_cast<const void*>(pc)));
+    note(FindingKind::trap, text, &t, locate(reinterpret_cast<const void*>(pc)));
   }
   the_fault = {};
   stop();
@@ -94,13 +121,16 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const auto low = t != nullptr ? reinterpret_cast<std::uintptr_t>(t->stack_low) : 0;
   const auto sp = static_cast<std::uintptr_t>(registers.sp);
   const bool in_kernel = low != 0 && (is_full(*t, address) || (sp >= low + kPage && sp < low + kStackBytes));
-  if (!in_kernel || the_fault.signal != 0) {  // it comes again, and ends the process
-    ::signal(signal, SIG_DFL);
+  ProcessorFault fault{signal, address, static_cast<std::uintptr_t>(registers.pc), 0, 0};
+  // A judge sees the end of a process by an access, and knows which pages it has closed.
+  const bool left_to_judge = is_access(fault) && !(in_kernel && is_full(*t, address)) && !runs_by_itself();
+  if (!in_kernel || left_to_judge || the_fault.signal != 0) {  // it comes again, to whoever had it before
+    sigaction(signal, &before[signal], nullptr);
     return;
   }
-  const auto pc = static_cast<std::uintptr_t>(registers.pc);
-  the_fault = {signal, address, pc, 0};
-  if (is_call(the_fault)) the_fault.caller = registers.caller();
+  if (is_call(fault)) fault.caller = registers.caller();
+  if (is_full(*t, address)) fault.calls = calls_under_way();
+  the_fault = fault;
   registers.go_on(&tell_fault, top_of_stack(*t));
 }
 
@@ -109,9 +139,11 @@ class SignalStack {
   SignalStack() {
     stack_t now{};
     if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;  // the program's own
+    bytes_.reset(new (std::nothrow) unsigned char[kBytes]);
+    if (bytes_ == nullptr) return;
     stack_t mine{};
-    mine.ss_sp = bytes_.data();
-    mine.ss_size = bytes_.size();
+    mine.ss_sp = bytes_.get();
+    mine.ss_size = kBytes;
     is_mine_ = sigaltstack(&mine, nullptr) == 0;
   }
   ~SignalStack() {
@@ -123,7 +155,9 @@ class SignalStack {
   SignalStack& operator=(const SignalStack&) = delete;
 
  private:
-  std::array<unsigned char, std::size_t{64} * 1024> bytes_;
+  static constexpr std::size_t kBytes = std::size_t{64} * 1024;
+  std::unique_ptr<unsigned char[]>
+      bytes_;  // elsewhere: a library that is loaded late has next to no room for a thread's variables
   bool is_mine_ = false;
 };
 
@@ -135,15 +169,20 @@ void give_signal_stack() {
 }
 
 void watch_processor_faults() {
-  give_signal_stack();
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
-    struct sigaction before {};
-    if (sigaction(signal, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;
+    struct sigaction now {};
+    if (sigaction(signal, nullptr, &now) != 0 || now.sa_sigaction == &on_fault) continue;
+    before[signal] = now;
     struct sigaction mine {};
     mine.sa_sigaction = &on_fault;
     mine.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(signal, &mine, nullptr);
   }
 }
+
+#else  // such a fault ends the program by its signal
+void give_signal_stack() {}
+void watch_processor_faults() {}
+#endif
 
 }  // namespace plumb::simt
