@@ -361,12 +361,22 @@ void by_driver() {
 
 }  // namespace
 
+// What a program asks of a device before it makes any.
+void limits() {
+  cudaDeviceProp p{};
+  EXPECT(cudaGetDeviceProperties(&p, 0) == cudaSuccess);
+  EXPECT(p.maxTexture1D == 131072 && p.maxTexture2D[1] == 65536 && p.maxTexture2DLayered[2] == 2048);
+  EXPECT(p.maxTexture3D[2] == 16384 && p.maxTexture2DLinear[2] > 0 && p.maxTextureCubemapLayered[1] == 2046);
+  EXPECT(p.maxSurface2D[0] == 131072 && p.maxSurface3D[1] == 16384 && p.surfaceAlignment == 512);
+}
+
 int main(int argc, char** argv) {
   const char* wrong = argc > 1 ? argv[1] : "";
   if (std::strcmp(wrong, "early") == 0) {
     too_early();
     return 0;
   }
+  limits();
   lines();
   planes();
   memory();

@@ -20,6 +20,33 @@ Settings settings;
 
 int newest_arch = 800;
 
+// Extents in texels, layers last: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", 8.0 and 9.0.
+void set_texture_limits(cudaDeviceProp& p) {
+  constexpr int k1D = 131072, kLayered = 32768, kLayers = 2048, kCubes = 2046, k3D = 16384;
+  const auto set = [](auto& to, auto... extents) {
+    int i = 0;
+    ((to[i++] = extents), ...);
+  };
+  p.maxTexture1D = k1D;
+  p.maxTexture1DMipmap = p.maxTextureCubemap = p.maxSurface1D = p.maxSurfaceCubemap = kLayered;
+  p.maxTexture1DLinear = 1 << 28;
+  set(p.maxTexture2D, k1D, 65536);
+  set(p.maxTexture2DMipmap, kLayered, kLayered);
+  set(p.maxTexture2DLinear, k1D, 65000, 2097120);
+  set(p.maxTexture2DGather, kLayered, kLayered);
+  set(p.maxTexture3D, k3D, k3D, k3D);
+  set(p.maxTexture3DAlt, k3D / 2, k3D / 2, 2 * k3D);
+  set(p.maxTexture1DLayered, kLayered, kLayers);
+  set(p.maxTexture2DLayered, kLayered, kLayered, kLayers);
+  set(p.maxTextureCubemapLayered, kLayered, kCubes);
+  set(p.maxSurface2D, k1D, 65536);
+  set(p.maxSurface3D, k3D, k3D, k3D);
+  set(p.maxSurface1DLayered, kLayered, kLayers);
+  set(p.maxSurface2DLayered, kLayered, kLayered, kLayers);
+  set(p.maxSurfaceCubemapLayered, kLayered, kCubes);
+  p.surfaceAlignment = 512;
+}
+
 cudaDeviceProp device_properties() {
   cudaDeviceProp p{};
   std::snprintf(p.name, sizeof p.name, "Plumbline CPU executor");
@@ -60,6 +87,7 @@ cudaDeviceProp device_properties() {
   p.deviceOverlap = p.streamPrioritiesSupported = p.hostRegisterSupported = p.memoryPoolsSupported = 1;
   p.canUseHostPointerForRegisteredMem = p.hostNativeAtomicSupported = p.computePreemptionSupported = 1;
   p.singleToDoublePrecisionPerfRatio = 2;
+  set_texture_limits(p);
   return p;
 }
 

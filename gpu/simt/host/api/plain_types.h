@@ -325,6 +325,18 @@ struct cudaDeviceProp {
       computePreemptionSupported, canUseHostPointerForRegisteredMem, hostRegisterSupported,
       memoryPoolsSupported, singleToDoublePrecisionPerfRatio, cooperativeMultiDeviceLaunch,
       accessPolicyMaxWindowSize;
+  int maxTexture1D, maxTexture1DMipmap, maxTexture2D[2], maxTexture2DMipmap[2], maxTexture2DLinear[3],
+      maxTexture2DGather[2], maxTexture3D[3], maxTexture3DAlt[3], maxTextureCubemap, maxTexture1DLayered[2],
+      maxTexture2DLayered[3], maxTextureCubemapLayered[2], maxTexture1DLinear;
+  int maxSurface1D, maxSurface2D[2], maxSurface3D[3], maxSurface1DLayered[2], maxSurface2DLayered[3],
+      maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
+  size_t surfaceAlignment;
+  unsigned luidDeviceNodeMask, gpuDirectRDMAFlushWritesOptions, memoryPoolSupportedHandleTypes,
+      gpuPciDeviceID, gpuPciSubsystemID;
+  int sparseCudaArraySupported, hostRegisterReadOnlySupported, timelineSemaphoreInteropSupported,
+      gpuDirectRDMASupported, gpuDirectRDMAWritesOrdering, deferredMappingCudaArraySupported,
+      ipcEventSupported, unifiedFunctionPointers, deviceNumaConfig, deviceNumaId, mpsEnabled, hostNumaId,
+      hostNumaMultinodeIpcSupported;
 };
 struct CUstream_st;
 struct CUevent_st;
