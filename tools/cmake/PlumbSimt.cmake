@@ -13,7 +13,8 @@
 function(plumb_simt_compiler language_out flags_out)
   # -O2, since at -O1 large files compile in 40 % of the time and kernels take twice as long; no vectoriser: an instrumented access should
   # be the kernel's own, not a merged one. -g1: lines for findings; DWARF 4, since binutils 2.40 misnames the file of an inlined call in
-  # DWARF 5. Kernels cast halves to words and back: clang 14 drops such a store at -O2, where nvcc keeps it.
+  # DWARF 5. Kernels cast halves to words and back: clang 14 drops such a store at -O2, where nvcc keeps it. -fstack-clash-protection: an
+  # array larger than the closed page between two threads' stacks meets that page.
   set(flags -O2 -g1 -gdwarf-4 -fno-strict-aliasing -fno-tree-vectorize -fsanitize=alignment
       -fsanitize-recover=alignment -ffp-contract=off -fstack-clash-protection -w)
   list(APPEND flags -fno-builtin-memcmp -fno-builtin-bcmp)  # calls, whose reads are checked

@@ -21,12 +21,10 @@ namespace plumb::simt {
 #if defined(__x86_64__) || defined(__aarch64__)
 namespace {
 
-constexpr std::size_t kPage = 4096;
-
 struct ProcessorFault {
   int signal = 0;  // 0: none yet
   std::uintptr_t address = 0, pc = 0, caller = 0;
-  int calls = 0;  // of a full stack
+  int calls = 0;  // on a stack that is full; 0: it is not
 };
 ProcessorFault the_fault;
 struct sigaction before[NSIG];  // whose signal it was
@@ -58,7 +56,7 @@ struct Registers {
 
 bool is_full(const Thread& t, std::uintptr_t address) {
   const auto low = reinterpret_cast<std::uintptr_t>(t.stack_low);
-  return address >= low && address < low + kPage;
+  return address >= low && address < low + kStackGuardBytes;
 }
 
 // The address of other signals is the instruction's own.
@@ -87,6 +85,8 @@ int calls_under_way() {
   return calls;
 }
 
+constexpr std::size_t kStackKib = (kStackBytes - kStackGuardBytes) / 1024;
+
 // Recursion is what a device has little stack for; arrays of any size it lays out before it begins.
 std::string recursion_text(const ProcessorFault& f) {
   constexpr std::size_t kUsual = 1024;
@@ -94,18 +94,16 @@ std::string recursion_text(const ProcessorFault& f) {
   cudaDeviceGetLimit(&limit, cudaLimitStackSize);
   if (limit > kUsual || f.calls < kDeep) return "";
   return fmt::format("a recursion fills a stack of {} KiB: a device gives a thread {} B (cudaLimitStackSize)",
-                     (kStackBytes - kPage) / 1024, limit);
+                     kStackKib, limit);
 }
 
 void tell_fault() {
   Thread& t = *current().schedule.thread;
   const ProcessorFault& f = the_fault;
-  const std::string text = is_full(t, f.address) ? recursion_text(f) : text_of(f);
+  const std::string text = f.calls > 0 ? recursion_text(f) : text_of(f);
   if (text.empty()) {
-    if (current().run.shortage.empty())
-      current().run.shortage =
-          fmt::format("out of stack: a thread of a kernel has {} KiB, and arrays of its own take more",
-                      (kStackBytes - kPage) / 1024);
+    run_short(fmt::format("a thread of a kernel has {} KiB, and arrays of its own take more", kStackKib),
+              "stack");
   } else {
     const std::uintptr_t pc = is_call(f) ? f.caller : f.pc + 1;  // the place is looked up one byte before
     note(FindingKind::trap, text, &t, locate(reinterpret_cast<const void*>(pc)));
@@ -120,16 +118,17 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   const auto low = t != nullptr ? reinterpret_cast<std::uintptr_t>(t->stack_low) : 0;
   const auto sp = static_cast<std::uintptr_t>(registers.sp);
-  const bool in_kernel = low != 0 && (is_full(*t, address) || (sp >= low + kPage && sp < low + kStackBytes));
+  const bool full = low != 0 && is_full(*t, address);
+  const bool in_kernel = full || (low != 0 && sp >= low + kStackGuardBytes && sp < low + kStackBytes);
   ProcessorFault fault{signal, address, static_cast<std::uintptr_t>(registers.pc), 0, 0};
   // A judge sees the end of a process by an access, and knows which pages it has closed.
-  const bool left_to_judge = is_access(fault) && !(in_kernel && is_full(*t, address)) && !runs_by_itself();
+  const bool left_to_judge = is_access(fault) && !full && !runs_by_itself();
   if (!in_kernel || left_to_judge || the_fault.signal != 0) {  // it comes again, to whoever had it before
     sigaction(signal, &before[signal], nullptr);
     return;
   }
   if (is_call(fault)) fault.caller = registers.caller();
-  if (is_full(*t, address)) fault.calls = calls_under_way();
+  if (full) fault.calls = calls_under_way();
   the_fault = fault;
   registers.go_on(&tell_fault, top_of_stack(*t));
 }
@@ -156,8 +155,8 @@ class SignalStack {
 
  private:
   static constexpr std::size_t kBytes = std::size_t{64} * 1024;
-  std::unique_ptr<unsigned char[]>
-      bytes_;  // elsewhere: a library that is loaded late has next to no room for a thread's variables
+  // Not in the object, which is a variable of the thread: a library that is loaded late has next to no room for those.
+  std::unique_ptr<unsigned char[]> bytes_;
   bool is_mine_ = false;
 };
 

@@ -14,6 +14,7 @@ namespace plumb::simt {
 /// Of a thread's stack. Stacks lie side by side: an odd number of pages, since the same places of all would share few sets of the caches,
 /// and so would what the processor keeps of their pages. With 128 KiB a switch among 256 threads costs four times as much.
 constexpr std::size_t kStackBytes = std::size_t{37} * 4096;
+constexpr std::size_t kStackGuardBytes = 4096;   // the lowest of them, which nothing may touch
 constexpr std::size_t kArenaBytes = 256 * 1024;  // shared memory with the gaps between its pieces
 
 /// The shadow of a contiguous range of memory: a cell for each granule, which is 4 bytes, or 2 or 1 once it was accessed in such parts.

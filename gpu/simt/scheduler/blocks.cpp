@@ -44,7 +44,7 @@ void ensure_stacks(Block& b, std::size_t count) {
   b.stacks = static_cast<unsigned char*>(p);
   b.stack_count = wanted;
   for (std::size_t i = 0; i < wanted; ++i) {
-    if (mprotect(b.stacks + i * kStackBytes, 4096, PROT_NONE) == 0) continue;
+    if (mprotect(b.stacks + i * kStackBytes, kStackGuardBytes, PROT_NONE) == 0) continue;
     release_stacks(b);
     throw std::bad_alloc();
   }

@@ -129,8 +129,8 @@ void yield(bool spinning) {
   switch_out();
 }
 
-void run_short(const std::string& what) {
-  if (current().run.shortage.empty()) current().run.shortage = "out of memory: " + what;
+void run_short(const std::string& what, const char* of) {
+  if (current().run.shortage.empty()) current().run.shortage = fmt::format("out of {}: {}", of, what);
   current().run.is_stopped = true;
 }
 

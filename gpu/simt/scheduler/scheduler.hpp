@@ -322,7 +322,7 @@ Thread& pop_ready(Block& block);
 void yield(bool spinning);
 void progress();  // something happened that a polling thread may be waiting for
 /// The executor itself ran out of `what`: the run ends, and nothing is said about the kernel.
-void run_short(const std::string& what);
+void run_short(const std::string& what, const char* of = "memory");
 [[noreturn]] void stop();  // abandons the launch from inside a fiber
 template <class F>
 void for_threads_in_order(Block& b, F f);

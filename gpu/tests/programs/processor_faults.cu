@@ -25,15 +25,16 @@ __global__ void holds_much(const int* in, int* out) {
   out[threadIdx.x] = sum;
 }
 
-int main(int, char** words) {
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "";
   int *in = nullptr, *out = nullptr;
   cudaMalloc(&in, 32 * sizeof(int));
   cudaMalloc(&out, 32 * sizeof(int));
   cudaMemset(in, 0, 32 * sizeof(int));
-  if (std::strcmp(words[1], "call") == 0) calls<<<1, 32>>>(nullptr, reinterpret_cast<float*>(out));
-  if (std::strcmp(words[1], "divide") == 0) divides<<<1, 32>>>(in, out);
-  if (std::strcmp(words[1], "recurse") == 0) recurses<<<1, 32>>>(in, out);
-  if (std::strcmp(words[1], "hold") == 0) holds_much<<<1, 32>>>(in, out);
+  if (std::strcmp(how, "call") == 0) calls<<<1, 32>>>(nullptr, reinterpret_cast<float*>(out));
+  if (std::strcmp(how, "divide") == 0) divides<<<1, 32>>>(in, out);
+  if (std::strcmp(how, "recurse") == 0) recurses<<<1, 32>>>(in, out);
+  if (std::strcmp(how, "hold") == 0) holds_much<<<1, 32>>>(in, out);
   std::puts(cudaGetErrorString(cudaDeviceSynchronize()));
   return 0;
 }
