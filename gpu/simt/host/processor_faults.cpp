@@ -73,16 +73,16 @@ std::string text_of(const ProcessorFault& f) {
   return fmt::format("an access to address {:#x}, where no memory is", f.address);
 }
 
-// Calls that have not returned, up to a limit that few kernels reach otherwise than by recursion. From the handler: what lies on the
-// stack tells nothing, since a large array holds what was there before.
+// Counts the calls that have not returned, up to a limit that few kernels reach otherwise than by recursion; halfway stands a call of it.
+// From the handler: what lies on the stack tells nothing, since a large array holds what was there before.
 constexpr int kDeep = 32;
-int calls_under_way() {
-  int calls = 0;
-  const auto count = [](_Unwind_Context*, void* n) {
-    return ++*static_cast<int*>(n) < kDeep ? _URC_NO_REASON : _URC_END_OF_STACK;
+void count_calls(ProcessorFault& fault) {
+  const auto count = [](_Unwind_Context* frame, void* data) {
+    auto& f = *static_cast<ProcessorFault*>(data);
+    if (++f.calls == kDeep / 2) f.caller = _Unwind_GetIP(frame);
+    return f.calls < kDeep ? _URC_NO_REASON : _URC_END_OF_STACK;
   };
-  _Unwind_Backtrace(count, &calls);
-  return calls;
+  _Unwind_Backtrace(count, &fault);
 }
 
 constexpr std::size_t kStackKib = (kStackBytes - kStackGuardBytes) / 1024;
@@ -105,7 +105,7 @@ void tell_fault() {
     run_short(fmt::format("a thread of a kernel has {} KiB, and arrays of its own take more", kStackKib),
               "stack");
   } else {
-    const std::uintptr_t pc = is_call(f) ? f.caller : f.pc + 1;  // the place is looked up one byte before
+    const std::uintptr_t pc = f.caller != 0 ? f.caller : f.pc + 1;  // the place is looked up one byte before
     note(FindingKind::trap, text, &t, locate(reinterpret_cast<const void*>(pc)));
   }
   the_fault = {};
@@ -128,7 +128,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     return;
   }
   if (is_call(fault)) fault.caller = registers.caller();
-  if (full) fault.calls = calls_under_way();
+  if (full) count_calls(fault);
   the_fault = fault;
   registers.go_on(&tell_fault, top_of_stack(*t));
 }
