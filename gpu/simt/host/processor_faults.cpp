@@ -27,7 +27,7 @@ struct ProcessorFault {
   int calls = 0;  // on a stack that is full; 0: it is not
 };
 ProcessorFault the_fault;
-struct sigaction before[NSIG];  // whose signal it was
+struct sigaction owners_before[NSIG];
 
 #if defined(__x86_64__)
 struct Registers {
@@ -124,7 +124,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   // A judge sees the end of a process by an access, and knows which pages it has closed.
   const bool left_to_judge = is_access(fault) && !full && !runs_by_itself();
   if (!in_kernel || left_to_judge || the_fault.signal != 0) {  // it comes again, to whoever had it before
-    sigaction(signal, &before[signal], nullptr);
+    sigaction(signal, &owners_before[signal], nullptr);
     return;
   }
   if (is_call(fault)) fault.caller = registers.caller();
@@ -171,7 +171,7 @@ void watch_processor_faults() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
     struct sigaction now {};
     if (sigaction(signal, nullptr, &now) != 0 || now.sa_sigaction == &on_fault) continue;
-    before[signal] = now;
+    owners_before[signal] = now;
     struct sigaction mine {};
     mine.sa_sigaction = &on_fault;
     mine.sa_flags = SA_SIGINFO | SA_ONSTACK;
