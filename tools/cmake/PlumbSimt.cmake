@@ -113,6 +113,13 @@ function(plumb_simt_program name)
   target_link_libraries(${name} PRIVATE plumb_simt)
 endfunction()
 
+# plumb_simt_says_test(TEST "PROGRAM ARGUMENTS" SAID): the program says SAID, a regular expression.
+function(plumb_simt_says_test test command said)
+  separate_arguments(command)
+  add_test(NAME ${test} COMMAND ${command})
+  set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION "${said}")
+endfunction()
+
 # plumb_simt_not_offered_test(TEST PROGRAM ARGUMENT SAID): the program ends with exit code 3, says the regular expression SAID after "not
 # supported by the CPU executor: ", and has no finding.
 function(plumb_simt_not_offered_test test program argument said)

@@ -5,8 +5,10 @@ import os
 
 
 def keep(path, content):
-    if os.path.exists(path):
-        return
+    """The file holds `content`: one that an older version made, or with another toolkit, is replaced."""
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        if file.read() == content:
+            return
     os.makedirs(os.path.dirname(path), exist_ok=True)
     own = f"{path}.{os.getpid()}"
     with open(own, "wb") as file:

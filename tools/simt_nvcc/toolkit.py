@@ -1,6 +1,7 @@
 """A folder laid out as CUDA's toolkit, whose headers are the executor's where it has them: for the compiler
 of host files, and for find_package(CUDAToolkit)."""
 
+import hashlib
 import os
 import subprocess
 import tempfile
@@ -61,12 +62,13 @@ def stand_ins(top, library, compiler):
     names = missing.functions_of(library) if library in missing.LIBRARIES else []
     if not names:
         return []
-    out = os.path.join(top, f"lib64/{library}_stand_ins.o")
+    text = missing.in_their_place(names).encode()
+    out = os.path.join(top, f"lib64/{library}_stand_ins_{hashlib.sha256(text).hexdigest()[:8]}.o")
     if not os.path.exists(out):
         with tempfile.TemporaryDirectory(prefix="simt-nvcc-") as scratch:
             made = os.path.join(scratch, "made.o")
             command = [compiler, "-x", "c", "-w", "-fPIC", "-c", "-", "-o", made]
-            subprocess.run(command, input=missing.in_their_place(names).encode(), check=True)
+            subprocess.run(command, input=text, check=True)
             with open(made, "rb") as file:
                 keeping.keep(out, file.read())
     return [out]

@@ -285,11 +285,11 @@ class Projects(unittest.TestCase):
 
     def test_a_library_that_is_not_offered_is_named_and_a_chip_is_told(self):
         (self.folder / "r.cu").write_text(
-            'extern "C" int curandGetScrambleConstants32(unsigned**);\n'
-            "int main(int argc, char**) { return argc > 1 ? 0 : curandGetScrambleConstants32(0); }\n"
+            'extern "C" int cufftXtSetGPUs(int, int, int*);\n'
+            "int main(int argc, char**) { return argc > 1 ? 0 : cufftXtSetGPUs(1, 2, 0); }\n"
         )
-        named = "not supported by the CPU executor: curandGetScrambleConstants32"
-        self.assertIn(f"note: {named}; a call ends", self.nvcc("r.cu", "-lcurand", "-o", "r").stderr)
+        named = "not supported by the CPU executor: cufftXtSetGPUs"
+        self.assertIn(f"note: {named}; a call ends", self.nvcc("r.cu", "-lcufft", "-o", "r").stderr)
         self.assertEqual(self.ran("r", "without"), 0)
         got = self.run_program("r")
         self.assertEqual((got.returncode, got.stderr), (3, named + "\n"))

@@ -211,6 +211,7 @@ RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread
   RawFinding f;
   f.finding.kind = kind;
   f.finding.text = text;
+  f.finding.thread.host = thread == nullptr;
   if (thread != nullptr)
     f.finding.thread = {thread->block->index, thread->index,
                         current().schedule.number >= 0 && launch_under_way().host};

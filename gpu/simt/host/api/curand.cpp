@@ -1,9 +1,11 @@
-// cuRAND's host calls, computed on the host: XORWOW and Philox, with the numbers of curand_kernel.h. The declarations are the toolkit's own
-// (curand.h), whose types these functions take as what they are: pointers and integers. Others are not there, and the linker names them.
+// cuRAND's host calls, computed on the host: XORWOW and Philox here, with the numbers of curand_kernel.h, other generators by the toolkit's
+// own library. The declarations are the toolkit's (curand.h), whose types these functions take as what they are: pointers and integers.
+// Others are not there, and the linker names them.
 #include <cmath>
 #include <cstring>
 #include <random>
 
+#include "gpu/simt/host/api/curand_library.hpp"
 #include "gpu/simt/host/api/operations.hpp"
 #include "gpu/simt/host/api/random_words.hpp"
 #include "gpu/simt/state.hpp"
@@ -23,20 +25,41 @@ struct RandomGenerator {
   bool on_host = false;  // of curandCreateGeneratorHost: it writes the host's memory, at once
   cudaStream_t stream = nullptr;
   RandomWords words;
+  LibraryGenerator library = nullptr;  // of other types
 };
 
 namespace {
 
+// Ends a program that asks the library for something where there is none. False: there is one.
+bool lacks_library(const char* call) {
+  if (curand_function("curandCreateGeneratorHost") != nullptr) return false;
+  begin_by_itself();
+  end_unsupported(
+      "a generator of cuRAND other than XORWOW and Philox, where the toolkit's libcurand.so.10 is not found",
+      {call, 0});
+  return true;
+}
+
 int create(RandomGenerator** generator, int type, bool on_host, const char* call) {
   if (generator == nullptr) return kOutOfRange;
+  RandomGenerator made{on_host, nullptr,
+                       RandomWords(type == kPhilox ? WordSource::philox : WordSource::xorwow)};
   if (type != kDefault && type != kXorwow && type != kPhilox) {
-    begin_by_itself();
-    end_unsupported("a generator of cuRAND other than XORWOW and Philox", {call, 0});
-    return kTypeError;
+    if (lacks_library(call)) return kTypeError;
+    void* of_library = nullptr;
+    const int status = call_curand("curandCreateGeneratorHost", &of_library, type);
+    if (status != kSuccess) return status;
+    made.library.reset(of_library);
   }
-  *generator = new RandomGenerator{on_host, nullptr,
-                                   RandomWords(type == kPhilox ? WordSource::philox : WordSource::xorwow)};
+  *generator = new RandomGenerator(std::move(made));
   return kSuccess;
+}
+
+// A setting of the generator's: the library's own of that name, or `here`.
+template <class Here, class... Parameters>
+int set(RandomGenerator* g, const char* call, Here here, Parameters... parameters) {
+  if (g == nullptr) return kNotInitialized;
+  return g->library != nullptr ? call_curand(call, g->library.get(), parameters...) : here(*g);
 }
 
 // Numbers made now, in the order of the generator's calls, and stored when the stream's turn has come.
@@ -57,9 +80,20 @@ int store_numbers(RandomGenerator& g, const char* call, const void* pc, T* to, s
                                                                                        : kLaunchFailure;
 }
 
-template <class T, class Make>
-int generate(RandomGenerator* g, const char* call, const void* pc, T* to, std::size_t count, Make make) {
+template <class T, class... Parameters>
+int generate_by_library(RandomGenerator& g, const char* call, const void* pc, T* to, std::size_t count,
+                        Parameters... parameters) {
+  std::vector<T> numbers(count);
+  const int status = call_curand(call, g.library.get(), numbers.data(), count, parameters...);
+  return status == kSuccess ? store_numbers(g, call, pc, to, std::move(numbers)) : status;
+}
+
+/// `parameters`: of the call that it is for, behind the count.
+template <class T, class Make, class... Parameters>
+int generate(RandomGenerator* g, const char* call, const void* pc, T* to, std::size_t count, Make make,
+             Parameters... parameters) {
   if (g == nullptr) return kNotInitialized;
+  if (g->library != nullptr) return generate_by_library(*g, call, pc, to, count, parameters...);
   if (count == 0) return kSuccess;
   std::vector<T> numbers(count);
   for (T& x : numbers) x = make(g->words.next_lane());
@@ -68,16 +102,17 @@ int generate(RandomGenerator* g, const char* call, const void* pc, T* to, std::s
 
 // Normal numbers come in pairs (Box and Muller), each of one lane.
 template <class T, class Change>
-int generate_pairs(RandomGenerator* g, const char* call, const void* pc, T* to, std::size_t count,
-                   Change change) {
+int generate_pairs(RandomGenerator* g, const char* call, const void* pc, T* to, std::size_t count, T mean,
+                   T deviation, Change change) {
   if (g == nullptr) return kNotInitialized;
+  if (g->library != nullptr) return generate_by_library(*g, call, pc, to, count, mean, deviation);
   if (count % 2 != 0) return kNotMultiple;
   if (count == 0) return kSuccess;
   std::vector<T> numbers(count);
   for (std::size_t i = 0; i < count; i += 2) {
     T pair[2];
     normal_pair(g->words.next_lane(), pair);
-    numbers[i] = change(pair[0]), numbers[i + 1] = change(pair[1]);
+    for (std::size_t k = 0; k < 2; ++k) numbers[i + k] = change(mean + pair[k] * deviation);
   }
   return store_numbers(*g, call, pc, to, std::move(numbers));
 }
@@ -108,18 +143,50 @@ int curandSetStream(Generator g, cudaStream_t stream) {
   return plumb::simt::kSuccess;
 }
 int curandSetPseudoRandomGeneratorSeed(Generator g, unsigned long long seed) {
-  if (g == nullptr) return plumb::simt::kNotInitialized;
-  g->words.set_seed(seed);
-  return plumb::simt::kSuccess;
+  return plumb::simt::set(
+      g, __func__,
+      [=](auto& here) {
+        here.words.set_seed(seed);
+        return plumb::simt::kSuccess;
+      },
+      seed);
 }
 int curandSetGeneratorOffset(Generator g, unsigned long long offset) {
-  if (g == nullptr) return plumb::simt::kNotInitialized;
-  g->words.set_offset(offset);
-  return plumb::simt::kSuccess;
+  return plumb::simt::set(
+      g, __func__,
+      [=](auto& here) {
+        here.words.set_offset(offset);
+        return plumb::simt::kSuccess;
+      },
+      offset);
 }
 int curandSetGeneratorOrdering(Generator g, int ordering) {
-  if (g == nullptr) return plumb::simt::kNotInitialized;
-  return ordering < plumb::simt::kQuasi ? plumb::simt::kSuccess : plumb::simt::kOutOfRange;
+  return plumb::simt::set(
+      g, __func__,
+      [=](auto&) {
+        return ordering < plumb::simt::kQuasi ? plumb::simt::kSuccess : plumb::simt::kOutOfRange;
+      },
+      ordering);
+}
+int curandSetQuasiRandomGeneratorDimensions(Generator g, unsigned dimensions) {
+  return plumb::simt::set(
+      g, __func__, [](auto&) { return plumb::simt::kTypeError; }, dimensions);
+}
+int curandGetDirectionVectors32(void* vectors, int set) {
+  if (plumb::simt::lacks_library(__func__)) return plumb::simt::kTypeError;
+  return plumb::simt::call_curand(__func__, vectors, set);
+}
+int curandGetDirectionVectors64(void* vectors, int set) {
+  if (plumb::simt::lacks_library(__func__)) return plumb::simt::kTypeError;
+  return plumb::simt::call_curand(__func__, vectors, set);
+}
+int curandGetScrambleConstants32(void* constants) {
+  if (plumb::simt::lacks_library(__func__)) return plumb::simt::kTypeError;
+  return plumb::simt::call_curand(__func__, constants);
+}
+int curandGetScrambleConstants64(void* constants) {
+  if (plumb::simt::lacks_library(__func__)) return plumb::simt::kTypeError;
+  return plumb::simt::call_curand(__func__, constants);
 }
 int curandGenerateSeeds(Generator g) {
   return g == nullptr ? plumb::simt::kNotInitialized : plumb::simt::kSuccess;
@@ -128,6 +195,11 @@ int curandGenerateSeeds(Generator g) {
 int curandGenerate(Generator g, unsigned* to, std::size_t count) {
   return plumb::simt::generate(g, PLUMB_CALLER, to, count, [](Lane lane) { return lane.word(); });
 }
+int curandGenerateLongLong(Generator g, unsigned long long* to, std::size_t count) {
+  if (g == nullptr) return plumb::simt::kNotInitialized;
+  return g->library != nullptr ? plumb::simt::generate_by_library(*g, PLUMB_CALLER, to, count)
+                               : plumb::simt::kTypeError;
+}
 int curandGenerateUniform(Generator g, float* to, std::size_t count) {
   return plumb::simt::generate(g, PLUMB_CALLER, to, count, &plumb::simt::uniform);
 }
@@ -135,25 +207,24 @@ int curandGenerateUniformDouble(Generator g, double* to, std::size_t count) {
   return plumb::simt::generate(g, PLUMB_CALLER, to, count, &plumb::simt::uniform_double);
 }
 int curandGenerateNormal(Generator g, float* to, std::size_t count, float mean, float deviation) {
-  return plumb::simt::generate_pairs(g, PLUMB_CALLER, to, count,
-                                     [=](float x) { return mean + x * deviation; });
+  return plumb::simt::generate_pairs(g, PLUMB_CALLER, to, count, mean, deviation, [](float x) { return x; });
 }
 int curandGenerateNormalDouble(Generator g, double* to, std::size_t count, double mean, double deviation) {
-  return plumb::simt::generate_pairs(g, PLUMB_CALLER, to, count,
-                                     [=](double x) { return mean + x * deviation; });
+  return plumb::simt::generate_pairs(g, PLUMB_CALLER, to, count, mean, deviation, [](double x) { return x; });
 }
 int curandGenerateLogNormal(Generator g, float* to, std::size_t count, float mean, float deviation) {
-  return plumb::simt::generate_pairs(g, PLUMB_CALLER, to, count,
-                                     [=](float x) { return std::exp(mean + x * deviation); });
+  return plumb::simt::generate_pairs(g, PLUMB_CALLER, to, count, mean, deviation,
+                                     [](float x) { return std::exp(x); });
 }
 int curandGenerateLogNormalDouble(Generator g, double* to, std::size_t count, double mean, double deviation) {
-  return plumb::simt::generate_pairs(g, PLUMB_CALLER, to, count,
-                                     [=](double x) { return std::exp(mean + x * deviation); });
+  return plumb::simt::generate_pairs(g, PLUMB_CALLER, to, count, mean, deviation,
+                                     [](double x) { return std::exp(x); });
 }
 int curandGeneratePoisson(Generator g, unsigned* to, std::size_t count, double lambda) {
   if (!(lambda > 0)) return plumb::simt::kOutOfRange;
   std::poisson_distribution<unsigned> distribution(lambda);
-  return plumb::simt::generate(g, PLUMB_CALLER, to, count, [&](Lane lane) { return distribution(lane); });
+  return plumb::simt::generate(
+      g, PLUMB_CALLER, to, count, [&](Lane lane) { return distribution(lane); }, lambda);
 }
 
 }  // extern "C"
