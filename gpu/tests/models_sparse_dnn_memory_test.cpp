@@ -83,7 +83,7 @@ TEST_CASE("networks whose rows do not stay on chip are counted to the byte of th
   for (const std::int64_t different : {70, 1050}) {
     CAPTURE(different);
     SparseDnn net = plumb::test::folded_network(1100, different, 5);
-    const Csr<float> y = plumb::test::random_inputs(70, 1100, 5);
+    const Csr<float> y = plumb::test::random_inputs(40, 1100, 5);
     for (const bool biases : {false, true}) {
       CAPTURE(biases);
       // above 0, so that every row of the answer is there
@@ -110,7 +110,7 @@ TEST_CASE("networks whose rows do not stay on chip are counted to the byte of th
 
 TEST_CASE("a bound that is too little is refused by the count as by the plan, with the same words") {
   const SparseDnn net = plumb::test::folded_network(1100, 1050, 5);
-  const Csr<float> y = plumb::test::random_inputs(70, 1100, 5);
+  const Csr<float> y = plumb::test::random_inputs(40, 1100, 5);
   const auto reason = [](const std::function<void()>& work) -> std::string {
     try {
       work();
