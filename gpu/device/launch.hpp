@@ -56,6 +56,7 @@ template <class T>
 struct identity {
   using type = T;
 };
+
 /// How the launching side calls a kernel by itself: on the CPU executor. A GPU's runtime is given the address alone.
 #if defined(PLUMB_SIMT)
 template <class... P>

@@ -368,6 +368,12 @@ void limits() {
   EXPECT(p.maxTexture1D == 131072 && p.maxTexture2D[1] == 65536 && p.maxTexture2DLayered[2] == 2048);
   EXPECT(p.maxTexture3D[2] == 16384 && p.maxTexture2DLinear[2] > 0 && p.maxTextureCubemapLayered[1] == 2046);
   EXPECT(p.maxSurface2D[0] == 131072 && p.maxSurface3D[1] == 16384 && p.surfaceAlignment == 512);
+  int width = 0, layers = 0, none = 0;
+  EXPECT(cudaDeviceGetAttribute(&width, cudaDevAttrMaxTexture1DWidth, 0) == cudaSuccess);
+  EXPECT(cudaDeviceGetAttribute(&layers, cudaDevAttrMaxSurface2DLayeredLayers, 0) == cudaSuccess);
+  EXPECT(width == p.maxTexture1D && layers == p.maxSurface2DLayered[2]);
+  EXPECT(cudaDeviceGetAttribute(&none, static_cast<cudaDeviceAttr>(9999), 0) == cudaErrorInvalidValue);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
 }
 
 int main(int argc, char** argv) {

@@ -76,6 +76,8 @@ cudaDeviceProp device_properties() {
   p.memoryClockRate = 1000000;
   p.memoryBusWidth = 64;
   p.l2CacheSize = 1 << 20;
+  p.persistingL2CacheMaxSize = p.l2CacheSize / 4 * 3;
+  p.accessPolicyMaxWindowSize = 128 << 20;
   p.maxThreadsDim[0] = p.maxThreadsDim[1] = 1024;
   p.maxThreadsDim[2] = 64;
   p.maxGridSize[0] = 0x7fffffff;
@@ -111,65 +113,6 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   return cudaSuccess;
 }
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return cudaGetDevice(device); }
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  if (device != 0) return answer(cudaErrorInvalidDevice);
-  const cudaDeviceProp p = device_properties();
-  const std::pair<cudaDeviceAttr, std::size_t> known[] = {
-      {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
-      {cudaDevAttrMaxBlockDimX, p.maxThreadsDim[0]},
-      {cudaDevAttrMaxBlockDimY, p.maxThreadsDim[1]},
-      {cudaDevAttrMaxBlockDimZ, p.maxThreadsDim[2]},
-      {cudaDevAttrMaxGridDimX, p.maxGridSize[0]},
-      {cudaDevAttrMaxGridDimY, p.maxGridSize[1]},
-      {cudaDevAttrMaxGridDimZ, p.maxGridSize[2]},
-      {cudaDevAttrMaxSharedMemoryPerBlock, p.sharedMemPerBlock},
-      {cudaDevAttrTotalConstantMemory, p.totalConstMem},
-      {cudaDevAttrWarpSize, p.warpSize},
-      {cudaDevAttrMaxPitch, p.memPitch},
-      {cudaDevAttrMaxRegistersPerBlock, p.regsPerBlock},
-      {cudaDevAttrClockRate, p.clockRate},
-      {cudaDevAttrTextureAlignment, p.textureAlignment},
-      {cudaDevAttrGpuOverlap, p.deviceOverlap},
-      {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
-      {cudaDevAttrKernelExecTimeout, p.kernelExecTimeoutEnabled},
-      {cudaDevAttrIntegrated, p.integrated},
-      {cudaDevAttrClusterLaunch, p.clusterLaunch},
-      {cudaDevAttrCanMapHostMemory, p.canMapHostMemory},
-      {cudaDevAttrComputeMode, p.computeMode},
-      {cudaDevAttrConcurrentKernels, p.concurrentKernels},
-      {cudaDevAttrEccEnabled, p.ECCEnabled},
-      {cudaDevAttrMemoryClockRate, p.memoryClockRate},
-      {cudaDevAttrGlobalMemoryBusWidth, p.memoryBusWidth},
-      {cudaDevAttrL2CacheSize, p.l2CacheSize},
-      {cudaDevAttrMaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor},
-      {cudaDevAttrAsyncEngineCount, p.asyncEngineCount},
-      {cudaDevAttrUnifiedAddressing, p.unifiedAddressing},
-      {cudaDevAttrComputeCapabilityMajor, p.major},
-      {cudaDevAttrComputeCapabilityMinor, p.minor},
-      {cudaDevAttrStreamPrioritiesSupported, p.streamPrioritiesSupported},
-      {cudaDevAttrMaxSharedMemoryPerMultiprocessor, p.sharedMemPerMultiprocessor},
-      {cudaDevAttrMaxRegistersPerMultiprocessor, p.regsPerMultiprocessor},
-      {cudaDevAttrManagedMemory, p.managedMemory},
-      {cudaDevAttrIsMultiGpuBoard, p.isMultiGpuBoard},
-      {cudaDevAttrHostNativeAtomicSupported, p.hostNativeAtomicSupported},
-      {cudaDevAttrPageableMemoryAccess, p.pageableMemoryAccess},
-      {cudaDevAttrConcurrentManagedAccess, p.concurrentManagedAccess},
-      {cudaDevAttrComputePreemptionSupported, p.computePreemptionSupported},
-      {cudaDevAttrCanUseHostPointerForRegisteredMem, p.canUseHostPointerForRegisteredMem},
-      {cudaDevAttrCooperativeLaunch, p.cooperativeLaunch},
-      {cudaDevAttrMaxSharedMemoryPerBlockOptin, p.sharedMemPerBlockOptin},
-      {cudaDevAttrHostRegisterSupported, p.hostRegisterSupported},
-      {cudaDevAttrMaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor},
-      {cudaDevAttrMemoryPoolsSupported, p.memoryPoolsSupported},
-      {cudaDevAttrMemoryPoolSupportedHandleTypes, cudaMemHandleTypeNone},
-  };
-  for (const auto& [which, what] : known) {
-    if (which != attribute) continue;
-    *value = static_cast<int>(what);
-    return cudaSuccess;
-  }
-  return answer(cudaErrorInvalidValue);
-}
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (least != nullptr) *least = 0;
   if (greatest != nullptr) *greatest = -5;
