@@ -59,11 +59,11 @@ endfunction()
 
 # plumb_eigen_sources(FILES...): those that call Eigen.
 function(plumb_eigen_sources)
+  set(options -include ${CMAKE_SOURCE_DIR}/reference/core/eigen_memory.hpp)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    plumb_template_sources(-Wno-maybe-uninitialized ${ARGN})  # gcc 12 sees it in its own AVX-512 header, through Eigen
-  else()
-    plumb_template_sources("" ${ARGN})
+    list(APPEND options -Wno-maybe-uninitialized)  # gcc 12 sees it in its own AVX-512 header, through Eigen
   endif()
+  plumb_template_sources("${options}" ${ARGN})
 endfunction()
 
 # plumb_library_templates(FILES...): files that read command lines (CLI11) or JSON: cold code that is slow to compile.
