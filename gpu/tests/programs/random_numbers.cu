@@ -1,7 +1,8 @@
-// cuRAND's host calls give the numbers that curand_kernel.h's states give: XORWOW's 4096 in turn, Philox' one after another.
-// Other generators are the toolkit's own library's.
+// cuRAND's host calls give the numbers that curand_kernel.h's states give: XORWOW's 4096 in turn, of Philox' 65536 four each in turn, as the
+// toolkit's own library does. Other generators are that library's.
 #include <curand.h>
 #include <curand_kernel.h>
+#include <dlfcn.h>
 
 #include <cmath>
 #include <cstdio>
@@ -24,10 +25,13 @@ __global__ void xorwow(const unsigned* places, unsigned* out, float* uniform, do
   curand_init(41, places[i] % 4096, places[i] / 4096 * 2, &state);
   uniforms[i] = curand_uniform_double(&state);
 }
-__global__ void philox(unsigned* out, int n) {
-  curandStatePhilox4_32_10_t state;
-  curand_init(41, 0, 3, &state);
-  for (int i = 0; i < n; ++i) out[i] = curand(&state);
+__global__ void philox(unsigned* out, unsigned first, int n) {
+  for (int i = 0; i < n; ++i) {
+    const unsigned place = first + i, quad = place / 4;
+    curandStatePhilox4_32_10_t state;
+    curand_init(41, quad % 65536, quad / 65536 * 4, &state);
+    for (unsigned word = 0; word <= place % 4; ++word) out[i] = curand(&state);
+  }
 }
 
 namespace {
@@ -89,10 +93,13 @@ bool philox_is_right() {
   constexpr int kFew = 50;
   unsigned *words = device<unsigned>(kFew), *wanted = device<unsigned>(kFew);
   curandGenerator_t g = generator(CURAND_RNG_PSEUDO_PHILOX4_32_10);
-  curandSetGeneratorOffset(g, 3);
-  curandGenerate(g, words, kFew);
-  philox<<<1, 1>>>(wanted, kFew);
-  return fetched(words, kFew) == fetched(wanted, kFew);
+  for (const unsigned first : {0u, 3u, 4 * 65536u - 20}) {
+    curandSetGeneratorOffset(g, first);
+    curandGenerate(g, words, kFew);
+    philox<<<1, 1>>>(wanted, first, kFew);
+    if (fetched(words, kFew) != fetched(wanted, kFew)) return std::printf("philox at %u\n", first), false;
+  }
+  return true;
 }
 
 bool normal_is_right() {
@@ -104,6 +111,36 @@ bool normal_is_right() {
   for (const float v : fetched(x, kCount)) sum += v, squares += (v - 3.0) * (v - 3.0);
   std::printf("mean %g, mean square %g\n", sum / kCount, squares / kCount);
   return std::fabs(sum / kCount - 3) < 0.1 && std::fabs(squares / kCount - 4) < 0.2;
+}
+
+// Words, and what is made of one and of two of them, of the generators that are not the library's: the same as its.
+template <class T>
+bool is_the_librarys(void* library, curandRngType_t type, const char* call,
+                     curandStatus_t (*here)(curandGenerator_t, T*, size_t)) {
+  const auto found = [&](const char* name) { return dlsym(library, name); };
+  curandGenerator_t theirs;
+  reinterpret_cast<int (*)(curandGenerator_t*, int)>(found("curandCreateGeneratorHost"))(&theirs, type);
+  reinterpret_cast<int (*)(curandGenerator_t, unsigned long long)>(
+      found("curandSetPseudoRandomGeneratorSeed"))(theirs, 41);
+  std::vector<T> wanted(kCount);
+  reinterpret_cast<int (*)(curandGenerator_t, T*, size_t)>(found(call))(theirs, wanted.data(), kCount);
+  T* got = device<T>(kCount);
+  here(generator(type), got, kCount);
+  if (fetched(got, kCount) == wanted) return true;
+  std::printf("%s of type %d differs\n", call, type);
+  return false;
+}
+bool own_are_the_librarys(const char* file) {
+  void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (library == nullptr) return false;
+  bool right = true;
+  for (const curandRngType_t type : {CURAND_RNG_PSEUDO_XORWOW, CURAND_RNG_PSEUDO_PHILOX4_32_10}) {
+    right = is_the_librarys(library, type, "curandGenerate", &curandGenerate) && right;
+    right = is_the_librarys(library, type, "curandGenerateUniform", &curandGenerateUniform) && right;
+    right =
+        is_the_librarys(library, type, "curandGenerateUniformDouble", &curandGenerateUniformDouble) && right;
+  }
+  return right;
 }
 
 // By the toolkit's own library: MRG32k3a and MTGP32 are numbers in (0, 1], a Sobol' sequence of each dimension is what its vectors make.
@@ -152,6 +189,7 @@ void take_early() {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "early") == 0) return take_early(), 0;
+  if (argc > 2 && !own_are_the_librarys(argv[2])) return 5;
   if (argc > 1) return others_are_right() ? 0 : 4;
   return xorwow_is_right() && philox_is_right() && normal_is_right() ? 0 : 3;
 }

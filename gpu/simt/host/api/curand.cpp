@@ -88,15 +88,15 @@ int generate_by_library(RandomGenerator& g, const char* call, const void* pc, T*
   return status == kSuccess ? store_numbers(g, call, pc, to, std::move(numbers)) : status;
 }
 
-/// `parameters`: of the call that it is for, behind the count.
+/// words_each: what a number takes at most. `parameters`: of the call that it is for, behind the count.
 template <class T, class Make, class... Parameters>
-int generate(RandomGenerator* g, const char* call, const void* pc, T* to, std::size_t count, Make make,
-             Parameters... parameters) {
+int generate(RandomGenerator* g, const char* call, const void* pc, T* to, std::size_t count,
+             std::uint64_t words_each, Make make, Parameters... parameters) {
   if (g == nullptr) return kNotInitialized;
   if (g->library != nullptr) return generate_by_library(*g, call, pc, to, count, parameters...);
   if (count == 0) return kSuccess;
   std::vector<T> numbers(count);
-  for (T& x : numbers) x = make(g->words.next_lane());
+  for (T& x : numbers) x = make(g->words.next_lane(1, words_each));
   return store_numbers(*g, call, pc, to, std::move(numbers));
 }
 
@@ -111,7 +111,7 @@ int generate_pairs(RandomGenerator* g, const char* call, const void* pc, T* to, 
   std::vector<T> numbers(count);
   for (std::size_t i = 0; i < count; i += 2) {
     T pair[2];
-    normal_pair(g->words.next_lane(), pair);
+    normal_pair(g->words.next_lane(2, sizeof(T) / sizeof(std::uint32_t)), pair);
     for (std::size_t k = 0; k < 2; ++k) numbers[i + k] = change(mean + pair[k] * deviation);
   }
   return store_numbers(*g, call, pc, to, std::move(numbers));
@@ -193,7 +193,7 @@ int curandGenerateSeeds(Generator g) {
 }
 
 int curandGenerate(Generator g, unsigned* to, std::size_t count) {
-  return plumb::simt::generate(g, PLUMB_CALLER, to, count, [](Lane lane) { return lane.word(); });
+  return plumb::simt::generate(g, PLUMB_CALLER, to, count, 1, [](Lane lane) { return lane.word(); });
 }
 int curandGenerateLongLong(Generator g, unsigned long long* to, std::size_t count) {
   if (g == nullptr) return plumb::simt::kNotInitialized;
@@ -201,10 +201,10 @@ int curandGenerateLongLong(Generator g, unsigned long long* to, std::size_t coun
                                : plumb::simt::kTypeError;
 }
 int curandGenerateUniform(Generator g, float* to, std::size_t count) {
-  return plumb::simt::generate(g, PLUMB_CALLER, to, count, &plumb::simt::uniform);
+  return plumb::simt::generate(g, PLUMB_CALLER, to, count, 1, &plumb::simt::uniform);
 }
 int curandGenerateUniformDouble(Generator g, double* to, std::size_t count) {
-  return plumb::simt::generate(g, PLUMB_CALLER, to, count, &plumb::simt::uniform_double);
+  return plumb::simt::generate(g, PLUMB_CALLER, to, count, 2, &plumb::simt::uniform_double);
 }
 int curandGenerateNormal(Generator g, float* to, std::size_t count, float mean, float deviation) {
   return plumb::simt::generate_pairs(g, PLUMB_CALLER, to, count, mean, deviation, [](float x) { return x; });
@@ -222,9 +222,10 @@ int curandGenerateLogNormalDouble(Generator g, double* to, std::size_t count, do
 }
 int curandGeneratePoisson(Generator g, unsigned* to, std::size_t count, double lambda) {
   if (!(lambda > 0)) return plumb::simt::kOutOfRange;
+  constexpr std::uint64_t kWords = 4096;  // where lambda is large, the distribution rejects some
   std::poisson_distribution<unsigned> distribution(lambda);
   return plumb::simt::generate(
-      g, PLUMB_CALLER, to, count, [&](Lane lane) { return distribution(lane); }, lambda);
+      g, PLUMB_CALLER, to, count, kWords, [&](Lane lane) { return distribution(lane); }, lambda);
 }
 
 }  // extern "C"

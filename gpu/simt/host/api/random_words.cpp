@@ -9,6 +9,7 @@ namespace plumb::simt {
 namespace {
 
 constexpr std::size_t kLanes = 4096, kBits = 160;
+constexpr std::uint64_t kPhiloxLanes = 65536;
 constexpr unsigned kLogLaneDistance = 67;
 constexpr std::uint32_t kWeyl = 362437;
 constexpr double kTurn = 6.283185307179586;
@@ -98,17 +99,24 @@ void RandomWords::begin() {
   for (std::size_t i = 0; i < offset_ % kLanes; ++i) (void)Lane{this, i}.word();
 }
 
-Lane RandomWords::next_lane() {
-  if (source_ == WordSource::philox) return {this, 0};
+Lane RandomWords::next_lane(std::uint64_t numbers, std::uint64_t words_each) {
+  if (source_ == WordSource::philox) {
+    philox_ = {position_, words_each, 0};
+    position_ += numbers;
+    return {this, 0};
+  }
   if (lanes_.empty()) begin();
   return {this, position_++ % kLanes};
 }
 
 std::uint32_t RandomWords::philox_word() {
-  const std::uint64_t quad = position_ / 4;
-  const Quad made = philox({static_cast<std::uint32_t>(quad), static_cast<std::uint32_t>(quad >> 32), 0, 0},
+  const std::uint64_t round = philox_.number / (4 * kPhiloxLanes), lane = philox_.number / 4 % kPhiloxLanes;
+  const std::uint64_t of_lane = 4 * round + philox_.number % 4;  // which of the lane's numbers
+  const std::uint64_t word = of_lane * philox_.words_each + philox_.taken++, quad = word / 4;
+  const Quad made = philox({static_cast<std::uint32_t>(quad), static_cast<std::uint32_t>(quad >> 32),
+                            static_cast<std::uint32_t>(lane), 0},
                            static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
-  return made[position_++ % 4];
+  return made[word % 4];
 }
 
 std::uint32_t Lane::word() const {

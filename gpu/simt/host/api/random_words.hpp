@@ -25,13 +25,15 @@ struct Lane {
   std::uint32_t operator()() const { return word(); }
 };
 
-/// XORWOW's numbers come from 4096 states in turn, 2^67 words apart: cuRAND's order. Philox has one.
+/// cuRAND's order: XORWOW's numbers come from 4096 states in turn, 2^67 words apart, Philox' from 65,536 subsequences, four numbers of each
+/// in turn.
 class RandomWords {
  public:
   explicit RandomWords(WordSource source) : source_(source) {}
   void set_seed(std::uint64_t seed) { seed_ = seed, position_ = offset_, lanes_.clear(); }
   void set_offset(std::uint64_t offset) { offset_ = position_ = offset, lanes_.clear(); }
-  Lane next_lane();
+  /// For the next numbers (2: a pair, of one lane), each of which takes up to so many words.
+  Lane next_lane(std::uint64_t numbers, std::uint64_t words_each);
 
  private:
   friend struct Lane;
@@ -40,7 +42,10 @@ class RandomWords {
 
   WordSource source_;
   std::uint64_t seed_ = 0, offset_ = 0;
-  std::uint64_t position_ = 0;  // of the next number; of Philox, of the next word
+  std::uint64_t position_ = 0;  // of the next number
+  struct {
+    std::uint64_t number = 0, words_each = 1, taken = 0;
+  } philox_;  // the number that is being made
   std::vector<XorwowState> lanes_;
 };
 
