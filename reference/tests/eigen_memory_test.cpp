@@ -2,8 +2,8 @@
 #include <cstddef>
 #include <new>
 
-#include <Eigen/Core>
 #include <doctest/doctest.h>
+#include <Eigen/Core>
 
 #if !defined(__SANITIZE_ADDRESS__)  // its own allocator ends the process
 TEST_CASE("an allocation of Eigen's that fails asks operator new's handler") {

@@ -293,6 +293,12 @@ TEST_CASE("nothing to judge says why, and a word that is not known is an error")
   none("--case 'spmv.f32(alpha=77)' --matrix " + matrix, "no case on the matrix has the values");
   CHECK(verify("--case 'spmv.*' --variant 'cpu/0[1-4]*'").has("a glob knows * and ?"));
   CHECK(verify("--mutants --case spvm").exit_code == 2);
+  for (const char* const option : {"--shard 1/2", "--fill exact", "--seed 3", "--drawn 2", "--dry-run"}) {
+    const Outcome refused = verify(std::string("--mutants --case reduce ") + option);
+    CAPTURE(option);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.has("--mutants does not take --"));
+  }
   CHECK(verify("--mutants --case spvm").has("did you mean 'spmv'?"));
   CHECK(verify("--list cases --case spvm").exit_code == 2);
   const Outcome gpu = verify("--mutants --device gpu --case reduce");

@@ -19,17 +19,14 @@ namespace {
 void require_options_of_networks(const VerifyOptions& o) {
   if (o.drawn == 0)
     throw Error("--case gcn: no network is listed: --drawn N judges N drawn ones (infer gcn judges yours)");
-  for (const auto& [given, option] :
-       {std::pair{!o.variants.empty(), "--variant"},
-        {!o.plugins.empty(), "--plugin"},
-        {!o.matrices.empty(), "--matrix"},
-        {!o.tools.empty(), "--sanitize"},
-        {o.shards > 1, "--shard"},
-        {o.dry_run, "--dry-run"},
-        {o.devices.size() > 1, "more than one --device"},
-        {o.reports().size() > (o.json.empty() ? 0 : 1), "reports but --json"}}) {
-    if (given) throw Error(fmt::format("--case gcn does not take {}", option));
-  }
+  refuse_options("--case gcn", {{!o.variants.empty(), "--variant"},
+                                {!o.plugins.empty(), "--plugin"},
+                                {!o.matrices.empty(), "--matrix"},
+                                {!o.tools.empty(), "--sanitize"},
+                                {o.shards > 1, "--shard"},
+                                {o.dry_run, "--dry-run"},
+                                {o.devices.size() > 1, "more than one --device"},
+                                {o.reports().size() > (o.json.empty() ? 0 : 1), "reports but --json"}});
 }
 
 }  // namespace

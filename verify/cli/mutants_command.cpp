@@ -88,12 +88,18 @@ void print_score(const MutantTable& table, int runs, double seconds) {
 
 int run_mutants(const VerifyOptions& o) {
   const auto start = std::chrono::steady_clock::now();
-  if (!o.junit.empty() || !o.csv.empty() || !o.save_failing.empty() || !o.plugins.empty() ||
-      !o.matrices.empty()) {
-    throw Error(
-        "--mutants takes --json, --html and --markdown; not --junit, --csv, --save-failing, --plugin or "
-        "--matrix");
-  }
+  refuse_options("--mutants",
+                 {{!o.junit.empty() || !o.csv.empty(), "reports but --json, --html and --markdown"},
+                  {!o.save_failing.empty(), "--save-failing"},
+                  {!o.plugins.empty(), "--plugin"},
+                  {!o.matrices.empty(), "--matrix"},
+                  {!o.fills.empty(), "--fill"},
+                  {o.seed.has_value(), "--seed"},
+                  {o.drawn > 0, "--drawn"},
+                  {o.shards > 1, "--shard"},
+                  {o.shrink, "--shrink"},
+                  {o.listed || o.listed_too, "--listed"},
+                  {o.dry_run, "--dry-run"}});
   for (const std::string& path : o.reports()) require_writable(path);
   require_child(o.run);
   const MutantOutcome outcome = attack_mutants(sweep_options(o));

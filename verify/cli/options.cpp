@@ -328,6 +328,12 @@ void check_reports(const VerifyOptions& o) {
 
 }  // namespace
 
+void refuse_options(const std::string& command, std::initializer_list<std::pair<bool, const char*>> given) {
+  for (const auto& [is_given, option] : given) {
+    if (is_given) throw Error(fmt::format("{} does not take {}", command, option));
+  }
+}
+
 std::vector<std::string> VerifyOptions::reports() const {
   std::vector<std::string> paths;
   for (const std::string* path : {&json, &junit, &csv, &html, &markdown}) {

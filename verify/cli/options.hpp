@@ -1,7 +1,9 @@
 // What verify's command line asks for.
 #pragma once
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "verify/judge/runner.hpp"
@@ -44,6 +46,9 @@ struct VerifyOptions {
   /// True where a report takes standard output: words for a person then go to standard error.
   [[nodiscard]] bool report_on_stdout() const;
 };
+
+/// Throws Error naming the first option that is given, and that `command` would otherwise leave out of account.
+void refuse_options(const std::string& command, std::initializer_list<std::pair<bool, const char*>> given);
 
 /// Parses argv. Returns an exit code when there is nothing left to do (help, version, a usage error already printed).
 [[nodiscard]] std::optional<int> parse_options(int argc, char** argv, VerifyOptions& options);
