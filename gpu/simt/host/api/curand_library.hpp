@@ -9,9 +9,12 @@ namespace plumb::simt {
 /// /usr/local/cuda and where the loader looks.
 void* curand_function(const char* name);
 
+/// Calls it; CURAND_STATUS_TYPE_ERROR where a library of another version has no such function.
 template <class... Parameters>
 int call_curand(const char* name, Parameters... parameters) {
+  constexpr int kTypeError = 103;
   void* const function = curand_function(name);
+  if (function == nullptr) return kTypeError;
   return reinterpret_cast<int (*)(Parameters...)>(function)(parameters...);
 }
 
