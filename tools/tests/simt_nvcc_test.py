@@ -15,7 +15,7 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
-from simt_nvcc import missing, options  # noqa: E402
+from simt_nvcc import keeping, missing, options  # noqa: E402
 
 PATIENCE = 600  # seconds after which a test gives up; nothing is measured
 
@@ -214,6 +214,15 @@ class Options(unittest.TestCase):
         ):
             with self.assertRaises(options.Refused):
                 self.read(*words)
+
+
+class Kept(unittest.TestCase):
+    def test_a_file_of_an_older_version_is_replaced(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "lib64/libcufft.so")
+            for content in (b"INPUT(old)\n", b"INPUT(new)\n"):
+                keeping.keep(path, content)
+                self.assertEqual(path.read_bytes(), content)
 
 
 class Projects(unittest.TestCase):

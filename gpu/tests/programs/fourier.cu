@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace {
@@ -73,7 +74,8 @@ void each(const Case& c, Body body) {
 
 double turn(const Case& c, int i, int j, int k, int x, int y, int z) {
   return 2 * 3.14159265358979323846 *
-         (double(i * x) / c.n[0] + double(j * y) / c.n[1] + double(k * z) / c.n[2]);
+         (double(i * x % c.n[0]) / c.n[0] + double(j * y % c.n[1]) / c.n[1] +
+          double(k * z % c.n[2]) / c.n[2]);
 }
 
 cufftHandle plan_of(const Case& c, const Side& from, const Side& to, cufftType type) {
@@ -158,7 +160,9 @@ bool is_right(const Case& c) {
   cudaMemcpy(returned.data(), back, bytes, cudaMemcpyDeviceToHost);
   cufftDestroy(there), cufftDestroy(again);
 
-  const double count = double(c.n[0]) * c.n[1] * c.n[2], near = sizeof(Real) == 4 ? 1e-4 : 1e-11;
+  // count terms of at most 4 (a part of a complex product), each of count roundings
+  const double count = double(c.n[0]) * c.n[1] * c.n[2],
+               near = 4 * count * std::numeric_limits<Real>::epsilon();
   double worst = one != CUFFT_SUCCESS || two != CUFFT_SUCCESS ? 1e30 : 0;
   for (size_t i = 0; i < out.size() && !c.in_place; ++i)
     worst = std::max(worst, std::abs(double(out[i]) - wanted[i]));

@@ -45,7 +45,7 @@ int create(RandomGenerator** generator, int type, bool on_host, const char* call
   RandomGenerator made{on_host, nullptr,
                        RandomWords(type == kPhilox ? WordSource::philox : WordSource::xorwow)};
   if (type != kDefault && type != kXorwow && type != kPhilox) {
-    if (lacks_library(call)) return kTypeError;
+    if (lacks_library(call)) return kTypeError;  // the call that is told is the program's
     void* of_library = nullptr;
     const int status = call_curand("curandCreateGeneratorHost", &of_library, type);
     if (status != kSuccess) return status;
@@ -55,11 +55,10 @@ int create(RandomGenerator** generator, int type, bool on_host, const char* call
   return kSuccess;
 }
 
-// A setting of the generator's: the library's own of that name, or `here`.
-template <class Here, class... Parameters>
-int set(RandomGenerator* g, const char* call, Here here, Parameters... parameters) {
-  if (g == nullptr) return kNotInitialized;
-  return g->library != nullptr ? call_curand(call, g->library.get(), parameters...) : here(*g);
+// The library's own function of that name.
+template <class... Parameters>
+int ask_library(const char* call, Parameters... parameters) {
+  return lacks_library(call) ? kTypeError : call_curand(call, parameters...);
 }
 
 // Numbers made now, in the order of the generator's calls, and stored when the stream's turn has come.
@@ -143,51 +142,35 @@ int curandSetStream(Generator g, cudaStream_t stream) {
   return plumb::simt::kSuccess;
 }
 int curandSetPseudoRandomGeneratorSeed(Generator g, unsigned long long seed) {
-  return plumb::simt::set(
-      g, __func__,
-      [=](auto& here) {
-        here.words.set_seed(seed);
-        return plumb::simt::kSuccess;
-      },
-      seed);
+  if (g == nullptr) return plumb::simt::kNotInitialized;
+  if (g->library != nullptr) return plumb::simt::call_curand(__func__, g->library.get(), seed);
+  g->words.set_seed(seed);
+  return plumb::simt::kSuccess;
 }
 int curandSetGeneratorOffset(Generator g, unsigned long long offset) {
-  return plumb::simt::set(
-      g, __func__,
-      [=](auto& here) {
-        here.words.set_offset(offset);
-        return plumb::simt::kSuccess;
-      },
-      offset);
+  if (g == nullptr) return plumb::simt::kNotInitialized;
+  if (g->library != nullptr) return plumb::simt::call_curand(__func__, g->library.get(), offset);
+  g->words.set_offset(offset);
+  return plumb::simt::kSuccess;
 }
 int curandSetGeneratorOrdering(Generator g, int ordering) {
-  return plumb::simt::set(
-      g, __func__,
-      [=](auto&) {
-        return ordering < plumb::simt::kQuasi ? plumb::simt::kSuccess : plumb::simt::kOutOfRange;
-      },
-      ordering);
+  if (g == nullptr) return plumb::simt::kNotInitialized;
+  if (g->library != nullptr) return plumb::simt::call_curand(__func__, g->library.get(), ordering);
+  return ordering < plumb::simt::kQuasi ? plumb::simt::kSuccess : plumb::simt::kOutOfRange;
 }
 int curandSetQuasiRandomGeneratorDimensions(Generator g, unsigned dimensions) {
-  return plumb::simt::set(
-      g, __func__, [](auto&) { return plumb::simt::kTypeError; }, dimensions);
+  if (g == nullptr) return plumb::simt::kNotInitialized;
+  if (g->library != nullptr) return plumb::simt::call_curand(__func__, g->library.get(), dimensions);
+  return plumb::simt::kTypeError;
 }
 int curandGetDirectionVectors32(void* vectors, int set) {
-  if (plumb::simt::lacks_library(__func__)) return plumb::simt::kTypeError;
-  return plumb::simt::call_curand(__func__, vectors, set);
+  return plumb::simt::ask_library(__func__, vectors, set);
 }
 int curandGetDirectionVectors64(void* vectors, int set) {
-  if (plumb::simt::lacks_library(__func__)) return plumb::simt::kTypeError;
-  return plumb::simt::call_curand(__func__, vectors, set);
+  return plumb::simt::ask_library(__func__, vectors, set);
 }
-int curandGetScrambleConstants32(void* constants) {
-  if (plumb::simt::lacks_library(__func__)) return plumb::simt::kTypeError;
-  return plumb::simt::call_curand(__func__, constants);
-}
-int curandGetScrambleConstants64(void* constants) {
-  if (plumb::simt::lacks_library(__func__)) return plumb::simt::kTypeError;
-  return plumb::simt::call_curand(__func__, constants);
-}
+int curandGetScrambleConstants32(void* constants) { return plumb::simt::ask_library(__func__, constants); }
+int curandGetScrambleConstants64(void* constants) { return plumb::simt::ask_library(__func__, constants); }
 int curandGenerateSeeds(Generator g) {
   return g == nullptr ? plumb::simt::kNotInitialized : plumb::simt::kSuccess;
 }

@@ -128,11 +128,10 @@ std::vector<HostRange> fourier_writes(const Fourier& f, const void* out, bool in
   return ranges_of(side_of(f, false, in_place), out, true);
 }
 
-bool run_fourier(const Fourier& f, const void* in, void* out, int sign) {
+bool run_fourier(const Fourier& f, const std::vector<HostRange>& reads, const void* in, void* out, int sign) {
   const bool in_place = in == out;
   const Side from = side_of(f, true, in_place), to = side_of(f, false, in_place);
   // FFTW overwrites the input of a transform to real numbers, and has no plan for every layout in place: it gets a copy.
-  const std::vector<HostRange> reads = fourier_reads(f, in, in_place);
   const auto offset = [&](const HostRange& r) {
     return static_cast<const unsigned char*>(r.at) - static_cast<const unsigned char*>(in);
   };

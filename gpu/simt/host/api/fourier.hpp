@@ -31,7 +31,8 @@ std::size_t fourier_bytes(const Fourier& f);
 /// In place, the rows of a packed real side have room for the complex ones, as FFTW's have.
 std::vector<HostRange> fourier_reads(const Fourier& f, const void* in, bool in_place);
 std::vector<HostRange> fourier_writes(const Fourier& f, const void* out, bool in_place);
-/// exp(sign 2 pi i ...), sign -1 or 1; of a real transform its kind says it. False: FFTW has no plan for it.
-bool run_fourier(const Fourier& f, const void* in, void* out, int sign);
+/// exp(sign 2 pi i ...), sign -1 or 1; of a real transform its kind says it. `reads`: fourier_reads() of it. False: FFTW has
+/// no plan for it.
+bool run_fourier(const Fourier& f, const std::vector<HostRange>& reads, const void* in, void* out, int sign);
 
 }  // namespace plumb::simt

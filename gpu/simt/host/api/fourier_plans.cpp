@@ -38,12 +38,13 @@ void execute(const FourierCall& call, const FourierPlan& plan, const void* in, v
              const void* stream) {
   const Fourier& f = *plan.fourier;
   try {
-    std::vector<HostRange> ranges = fourier_reads(f, in, in == out);
+    const std::vector<HostRange> reads = fourier_reads(f, in, in == out);
+    std::vector<HostRange> ranges = reads;
     const std::vector<HostRange> writes = fourier_writes(f, out, in == out);
     ranges.insert(ranges.end(), writes.begin(), writes.end());
     if (!plan.own_space) ranges.push_back({plan.space, fourier_bytes(f), true});
     host_ranges(call.name, const_cast<void*>(stream), {"", 0}, ranges, call.pc);
-    if (!current().run.is_stopped && !run_fourier(f, in, out, sign)) run_short("a plan of FFTW's");
+    if (!current().run.is_stopped && !run_fourier(f, reads, in, out, sign)) run_short("a plan of FFTW's");
   } catch (const std::bad_alloc&) { run_short("a transform's copy of its input"); }
 }
 
