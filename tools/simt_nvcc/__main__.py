@@ -203,7 +203,7 @@ class Compiler:
         host = [word for word in self.order.host if not word.startswith("-W") or word.startswith("-Wl,")]
         command = [self.known["compiler"], *shared, *host, *self.objects()]
         # nvcc leaves out what headers define and nothing uses (MPI's classes for C++), undefined names too.
-        libraries = ["-Wl,--as-needed", *self.known["libraries"]]  # FFTW is cuFFT's alone
+        libraries = ["-Wl,--as-needed", *self.known["libraries"]]
         behind = ["-Wl,--gc-sections", *self.order.link, *libraries, "-o", output]
         done, messages = told([*command, *behind])
         names = [] if done else missing.in_linker(messages)

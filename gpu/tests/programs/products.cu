@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 
 #include <cmath>
-#include <complex>
 #include <cstdio>
 #include <vector>
 
@@ -144,66 +143,6 @@ int sums_and_solves(cublasHandle_t h) {
   return bad;
 }
 
-// Three systems of small whole numbers by their factors: solved both ways, inverted, and with a matrix that has no inverse.
-int factors(cublasHandle_t h) {
-  constexpr int kOrder = 3, kSize = kOrder * kOrder, kCount = 3;
-  // by columns; the first needs an exchange of rows, the last has two equal columns
-  const double given[kCount][kSize] = {
-      {0, 2, 1, 1, 1, 0, 2, 0, 1}, {4, 2, 0, 1, 3, 1, 0, 1, 2}, {1, 2, 3, 1, 2, 3, 0, 1, 0}};
-  double *a, *b, *inverse, **lists;
-  int *pivots, *info, wrong_argument = -1;
-  cudaMallocManaged(&a, sizeof given);
-  cudaMallocManaged(&b, sizeof given);
-  cudaMallocManaged(&inverse, 2 * sizeof given);
-  cudaMallocManaged(&lists, 4 * kCount * sizeof(double*));
-  cudaMallocManaged(&pivots, kCount * kOrder * sizeof(int));
-  cudaMallocManaged(&info, 2 * kCount * sizeof(int));
-  int bad = 0;
-  const auto near = [&bad](double got, double want, const char* what) {
-    if (std::fabs(got - want) > 1e-12) ++bad, std::printf("%s: %g, not %g\n", what, got, want);
-  };
-  const auto entry_of = [&given](int m, int i, int j) { return given[m][j * kOrder + i]; };
-  for (int m = 0; m < kCount; ++m) {
-    lists[m] = a + m * kSize, lists[kCount + m] = b + m * kSize;
-    lists[2 * kCount + m] = inverse + m * kSize, lists[3 * kCount + m] = inverse + (kCount + m) * kSize;
-    for (int e = 0; e < kSize; ++e) a[m * kSize + e] = given[m][e];
-    for (int i = 0; i < kOrder; ++i) {  // (1, 2, 3) by the matrix, and by its transpose
-      b[m * kSize + i] = b[m * kSize + kOrder + i] = 0;
-      for (int j = 0; j < kOrder; ++j) {
-        b[m * kSize + i] += entry_of(m, i, j) * (j + 1);
-        b[m * kSize + kOrder + i] += entry_of(m, j, i) * (j + 1);
-      }
-    }
-  }
-  cublasDmatinvBatched(h, kOrder, lists, kOrder, lists + 3 * kCount, kOrder, info + kCount, kCount);
-  cublasDgetrfBatched(h, kOrder, lists, kOrder, pivots, info, kCount);
-  cublasDgetriBatched(h, kOrder, lists, kOrder, pivots, lists + 2 * kCount, kOrder, info + kCount,
-                      kCount - 1);
-  cublasDgetrsBatched(h, CUBLAS_OP_N, kOrder, 1, lists, kOrder, pivots, lists + kCount, kOrder,
-                      &wrong_argument, kCount - 1);
-  cudaDeviceSynchronize();
-  for (int m = 0; m < kCount - 1; ++m) lists[kCount + m] += kOrder;
-  cublasDgetrsBatched(h, CUBLAS_OP_T, kOrder, 1, lists, kOrder, pivots, lists + kCount, kOrder,
-                      &wrong_argument, kCount - 1);
-  cudaDeviceSynchronize();
-  bad += wrong_argument != 0 || info[0] != 0 || info[1] != 0 || info[2] == 0 || info[kCount + 2] != info[2];
-  bad += pivots[0] != 2;
-  for (int m = 0; m < kCount - 1; ++m) {
-    for (int i = 0; i < kOrder; ++i) {
-      near(b[m * kSize + i], i + 1, "cublasDgetrsBatched");
-      near(b[m * kSize + kOrder + i], i + 1, "cublasDgetrsBatched, transposed");
-      for (int j = 0; j < kOrder; ++j) {
-        double one = 0;
-        for (int k = 0; k < kOrder; ++k) one += entry_of(m, i, k) * inverse[m * kSize + j * kOrder + k];
-        near(one, i == j ? 1 : 0, "cublasDgetriBatched");
-        near(inverse[(kCount + m) * kSize + j * kOrder + i], inverse[m * kSize + j * kOrder + i],
-             "cublasDmatinvBatched");
-      }
-    }
-  }
-  return bad;
-}
-
 int halves(cublasHandle_t h) {
   __half *a, *b;
   cudaMallocManaged(&a, 4 * sizeof *a);
@@ -220,45 +159,6 @@ int halves(cublasHandle_t h) {
 }
 
 // Two products of half precision, by a list of matrices: in half as a whole, and with sums in fp32.
-void put(float& to, double x, double) { to = static_cast<float>(x); }
-void put(float2& to, double x, double y) { to = {static_cast<float>(x), static_cast<float>(y)}; }
-std::complex<double> read(float x) { return x; }
-std::complex<double> read(float2 x) { return {x.x, x.y}; }
-
-/// What is left of C lies across the columns of A; a matrix with two equal columns is told.
-template <class T, class Call>
-int least_squares(cublasHandle_t h, Call call, const char* what) {
-  constexpr int kRows = 4, kColumns = 2, kSize = kRows * kColumns;
-  T *a, *c, **lists;
-  int *info, wrong = -1, bad = 0;
-  cudaMallocManaged(&a, 2 * kSize * sizeof(T));
-  cudaMallocManaged(&c, 2 * kRows * sizeof(T));
-  cudaMallocManaged(&lists, 4 * sizeof(T*));
-  cudaMallocManaged(&info, 2 * sizeof(int));
-  lists[0] = a, lists[1] = a + kSize, lists[2] = c, lists[3] = c + kRows;
-  for (int i = 0; i < kSize; ++i) put(a[i], i * i % 7 - 2, i % 3 - 1);
-  for (int i = 0; i < kSize; ++i) put(a[kSize + i], i % kRows == 0, 0);
-  for (int i = 0; i < 2 * kRows; ++i) put(c[i], i % 5 + 1, 2 - i);
-  const std::vector<T> first(a, a + kSize), asked(c, c + kRows);
-  bad += call(h, CUBLAS_OP_N, kRows, kColumns, 1, lists, kRows, lists + 2, kRows, &wrong, info, 2) !=
-         CUBLAS_STATUS_SUCCESS;
-  cudaDeviceSynchronize();
-  bad += wrong != 0 || info[0] != 0 || info[1] != 2;
-  for (int j = 0; j < kColumns; ++j) {
-    std::complex<double> across = 0;
-    for (int i = 0; i < kRows; ++i) {
-      std::complex<double> left = read(asked[i]);
-      for (int k = 0; k < kColumns; ++k) left -= read(first[k * kRows + i]) * read(c[k]);
-      across += std::conj(read(first[j * kRows + i])) * left;
-    }
-    bad += std::abs(across) > 1e-5;
-  }
-  bad += call(h, CUBLAS_OP_T, kRows, kColumns, 1, lists, kRows, lists + 2, kRows, &wrong, info, 2) !=
-         CUBLAS_STATUS_NOT_SUPPORTED;
-  if (bad > 0) std::printf("%s: %d mistakes\n", what, bad);
-  return bad;
-}
-
 int half_batches(cublasHandle_t h) {
   __half* m;
   const __half** lists;
@@ -328,12 +228,7 @@ int with_bias() {
 int main(int argc, char**) {
   cublasHandle_t h;
   if (cublasCreate(&h) != CUBLAS_STATUS_SUCCESS) return 3;
-  int bad = least_squares<float>(
-                h, [](auto... x) { return cublasSgelsBatched(x...); }, "cublasSgelsBatched") +
-            least_squares<float2>(
-                h, [](auto... x) { return cublasCgelsBatched(x...); }, "cublasCgelsBatched");
-  bad +=
-      products(h) + vectors(h) + halves(h) + sums_and_solves(h) + factors(h) + half_batches(h) + with_bias();
+  int bad = products(h) + vectors(h) + halves(h) + sums_and_solves(h) + half_batches(h) + with_bias();
   cudaStream_t other;
   cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
   const Device a(numbers(1)), b(numbers(2)), c(numbers(3));

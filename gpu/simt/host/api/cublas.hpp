@@ -398,5 +398,4 @@ inline cublasStatus_t cublasDotEx(cublasHandle_t h, int n, const void* x, cudaDa
   return plumb::simt::blas_vectors(h, {plumb::simt::Level1::dot, t, n, nullptr, x, incx, y, incy, out}, here);
 }
 
-#include "gpu/simt/host/api/cublas_least_squares.hpp"
 #include "gpu/simt/host/api/cublas_not_offered.hpp"

@@ -40,6 +40,11 @@
   X(cublasStatus_t, cublas##letter##trsv)                  \
   X(cublasStatus_t, cublas##letter##trsmBatched)           \
   X(cublasStatus_t, cublas##letter##geqrfBatched)          \
+  X(cublasStatus_t, cublas##letter##getrfBatched)          \
+  X(cublasStatus_t, cublas##letter##getrsBatched)          \
+  X(cublasStatus_t, cublas##letter##getriBatched)          \
+  X(cublasStatus_t, cublas##letter##matinvBatched)         \
+  X(cublasStatus_t, cublas##letter##gelsBatched)           \
   X(cublasStatus_t, cublas##letter##gemm_64)               \
   X(cublasStatus_t, cublas##letter##gemmBatched_64)        \
   X(cublasStatus_t, cublas##letter##gemmStridedBatched_64) \

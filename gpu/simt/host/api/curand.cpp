@@ -1,11 +1,10 @@
-// cuRAND's host calls, computed on the host: XORWOW and Philox here, with the numbers of curand_kernel.h, other generators by the toolkit's
-// own library. The declarations are the toolkit's (curand.h), whose types these functions take as what they are: pointers and integers.
+// cuRAND's host calls, computed on the host: XORWOW and Philox, with the numbers of curand_kernel.h. Other generators end the program with
+// exit code 3. The declarations are the toolkit's (curand.h), whose types these functions take as what they are: pointers and integers.
 // Others are not there, and the linker names them.
 #include <cmath>
 #include <cstring>
 #include <random>
 
-#include "gpu/simt/host/api/curand_library.hpp"
 #include "gpu/simt/host/api/operations.hpp"
 #include "gpu/simt/host/api/random_words.hpp"
 #include "gpu/simt/state.hpp"
@@ -25,40 +24,21 @@ struct RandomGenerator {
   bool on_host = false;  // of curandCreateGeneratorHost: it writes the host's memory, at once
   cudaStream_t stream = nullptr;
   RandomWords words;
-  LibraryGenerator library = nullptr;  // of other types
 };
 
 namespace {
-
-// Ends a program that asks the library for something where there is none. False: there is one.
-bool lacks_library(const char* call) {
-  if (curand_function("curandCreateGeneratorHost") != nullptr) return false;
-  begin_by_itself();
-  end_unsupported(
-      "a generator of cuRAND other than XORWOW and Philox, where the toolkit's libcurand.so.10 is not found",
-      {call, 0});
-  return true;
-}
 
 int create(RandomGenerator** generator, int type, bool on_host, const char* call) {
   if (generator == nullptr) return kOutOfRange;
   RandomGenerator made{on_host, nullptr,
                        RandomWords(type == kPhilox ? WordSource::philox : WordSource::xorwow)};
   if (type != kDefault && type != kXorwow && type != kPhilox) {
-    if (lacks_library(call)) return kTypeError;  // the call that is told is the program's
-    void* of_library = nullptr;
-    const int status = call_curand("curandCreateGeneratorHost", &of_library, type);
-    if (status != kSuccess) return status;
-    made.library.reset(of_library);
+    begin_by_itself();
+    end_unsupported("a generator of cuRAND other than XORWOW and Philox", {call, 0});
+    return kTypeError;
   }
   *generator = new RandomGenerator(std::move(made));
   return kSuccess;
-}
-
-// The library's own function of that name.
-template <class... Parameters>
-int ask_library(const char* call, Parameters... parameters) {
-  return lacks_library(call) ? kTypeError : call_curand(call, parameters...);
 }
 
 // Numbers made now, in the order of the generator's calls, and stored when the stream's turn has come.
@@ -79,20 +59,11 @@ int store_numbers(RandomGenerator& g, const char* call, const void* pc, T* to, s
                                                                                        : kLaunchFailure;
 }
 
-template <class T, class... Parameters>
-int generate_by_library(RandomGenerator& g, const char* call, const void* pc, T* to, std::size_t count,
-                        Parameters... parameters) {
-  std::vector<T> numbers(count);
-  const int status = call_curand(call, g.library.get(), numbers.data(), count, parameters...);
-  return status == kSuccess ? store_numbers(g, call, pc, to, std::move(numbers)) : status;
-}
-
-/// words_each: what a number takes at most. `parameters`: of the call that it is for, behind the count.
-template <class T, class Make, class... Parameters>
+/// words_each: what a number takes at most.
+template <class T, class Make>
 int generate(RandomGenerator* g, const char* call, const void* pc, T* to, std::size_t count,
-             std::uint64_t words_each, Make make, Parameters... parameters) {
+             std::uint64_t words_each, Make make) {
   if (g == nullptr) return kNotInitialized;
-  if (g->library != nullptr) return generate_by_library(*g, call, pc, to, count, parameters...);
   if (count == 0) return kSuccess;
   std::vector<T> numbers(count);
   for (T& x : numbers) x = make(g->words.next_lane(1, words_each));
@@ -104,7 +75,6 @@ template <class T, class Change>
 int generate_pairs(RandomGenerator* g, const char* call, const void* pc, T* to, std::size_t count, T mean,
                    T deviation, Change change) {
   if (g == nullptr) return kNotInitialized;
-  if (g->library != nullptr) return generate_by_library(*g, call, pc, to, count, mean, deviation);
   if (count % 2 != 0) return kNotMultiple;
   if (count == 0) return kSuccess;
   std::vector<T> numbers(count);
@@ -143,45 +113,24 @@ int curandSetStream(Generator g, cudaStream_t stream) {
 }
 int curandSetPseudoRandomGeneratorSeed(Generator g, unsigned long long seed) {
   if (g == nullptr) return plumb::simt::kNotInitialized;
-  if (g->library != nullptr) return plumb::simt::call_curand(__func__, g->library.get(), seed);
   g->words.set_seed(seed);
   return plumb::simt::kSuccess;
 }
 int curandSetGeneratorOffset(Generator g, unsigned long long offset) {
   if (g == nullptr) return plumb::simt::kNotInitialized;
-  if (g->library != nullptr) return plumb::simt::call_curand(__func__, g->library.get(), offset);
   g->words.set_offset(offset);
   return plumb::simt::kSuccess;
 }
 int curandSetGeneratorOrdering(Generator g, int ordering) {
   if (g == nullptr) return plumb::simt::kNotInitialized;
-  if (g->library != nullptr) return plumb::simt::call_curand(__func__, g->library.get(), ordering);
   return ordering < plumb::simt::kQuasi ? plumb::simt::kSuccess : plumb::simt::kOutOfRange;
 }
-int curandSetQuasiRandomGeneratorDimensions(Generator g, unsigned dimensions) {
-  if (g == nullptr) return plumb::simt::kNotInitialized;
-  if (g->library != nullptr) return plumb::simt::call_curand(__func__, g->library.get(), dimensions);
-  return plumb::simt::kTypeError;
-}
-int curandGetDirectionVectors32(void* vectors, int set) {
-  return plumb::simt::ask_library(__func__, vectors, set);
-}
-int curandGetDirectionVectors64(void* vectors, int set) {
-  return plumb::simt::ask_library(__func__, vectors, set);
-}
-int curandGetScrambleConstants32(void* constants) { return plumb::simt::ask_library(__func__, constants); }
-int curandGetScrambleConstants64(void* constants) { return plumb::simt::ask_library(__func__, constants); }
 int curandGenerateSeeds(Generator g) {
   return g == nullptr ? plumb::simt::kNotInitialized : plumb::simt::kSuccess;
 }
 
 int curandGenerate(Generator g, unsigned* to, std::size_t count) {
   return plumb::simt::generate(g, PLUMB_CALLER, to, count, 1, [](Lane lane) { return lane.word(); });
-}
-int curandGenerateLongLong(Generator g, unsigned long long* to, std::size_t count) {
-  if (g == nullptr) return plumb::simt::kNotInitialized;
-  return g->library != nullptr ? plumb::simt::generate_by_library(*g, PLUMB_CALLER, to, count)
-                               : plumb::simt::kTypeError;
 }
 int curandGenerateUniform(Generator g, float* to, std::size_t count) {
   return plumb::simt::generate(g, PLUMB_CALLER, to, count, 1, &plumb::simt::uniform);
@@ -207,8 +156,8 @@ int curandGeneratePoisson(Generator g, unsigned* to, std::size_t count, double l
   if (!(lambda > 0)) return plumb::simt::kOutOfRange;
   constexpr std::uint64_t kWords = 4096;  // where lambda is large, the distribution rejects some
   std::poisson_distribution<unsigned> distribution(lambda);
-  return plumb::simt::generate(
-      g, PLUMB_CALLER, to, count, kWords, [&](Lane lane) { return distribution(lane); }, lambda);
+  return plumb::simt::generate(g, PLUMB_CALLER, to, count, kWords,
+                               [&](Lane lane) { return distribution(lane); });
 }
 
 }  // extern "C"

@@ -1,4 +1,4 @@
-// cuSPARSE's triangular solves, sampled products, products of two sparse matrices, and conversions: plain loops in double, rounded once.
+// cuSPARSE's sampled products, products of two sparse matrices, and conversions: plain loops in double, rounded once.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -14,73 +14,6 @@ struct SparseSquare {
 };
 
 namespace {
-
-/// op(A) X = alpha op(B).
-struct Solve {
-  SparseCall call;
-  SparseMatrix a;
-  bool transpose_a;
-  DenseMatrix b;
-  bool transpose_b;
-  DenseMatrix x;
-};
-
-/// The triangle that a solve takes of a matrix, in the order in which its rows are solved.
-struct Triangle {
-  std::vector<std::vector<std::pair<std::int64_t, double>>> beside;  // by row: columns and values
-  std::vector<double> diagonal;
-  bool is_lower = true;
-};
-
-Triangle triangle_of(const Solve& s, const Entries& e) {
-  const auto rows = static_cast<std::size_t>(s.a.rows);
-  Triangle t;
-  t.beside.resize(rows);
-  t.diagonal.resize(rows, s.a.diagonal != 0 ? 1.0 : 0.0);
-  t.is_lower = (s.a.fill == 0) != s.transpose_a;
-  for (std::size_t i = 0; i < e.values.size(); ++i) {
-    const auto row = static_cast<std::size_t>(e.rows[i]);
-    if (e.rows[i] == e.cols[i] && s.a.diagonal == 0) t.diagonal[row] += e.values[i];
-    if (t.is_lower ? e.cols[i] < e.rows[i] : e.cols[i] > e.rows[i])
-      t.beside[row].emplace_back(e.cols[i], e.values[i]);
-  }
-  return t;
-}
-
-void run_solve(const Solve& s, double alpha, const void* stream) {
-  Entries entries;
-  if (!read_entries(s.call, s.a, s.transpose_a, stream, entries) ||
-      !lies_within(s.call, entries, s.a.rows, s.a.cols))
-    return;
-  std::vector<HostRange> ranges;
-  add_whole(ranges, s.b, false);
-  add_whole(ranges, s.x, true);
-  if (!touches(s.call, stream, ranges)) return;
-  const Triangle t = triangle_of(s, entries);
-  std::vector<double> x(static_cast<std::size_t>(s.a.rows));
-  for (std::int64_t j = 0; j < s.x.cols; ++j) {
-    for (std::int64_t n = 0; n < s.a.rows; ++n) {
-      const std::int64_t i = t.is_lower ? n : s.a.rows - 1 - n;
-      double rest = alpha * load(s.b.values, s.b.type, s.transpose_b ? s.b.place(j, i) : s.b.place(i, j));
-      for (const auto& [col, value] : t.beside[static_cast<std::size_t>(i)])
-        rest -= value * x[static_cast<std::size_t>(col)];
-      x[static_cast<std::size_t>(i)] = rest / t.diagonal[static_cast<std::size_t>(i)];
-    }
-    for (std::int64_t i = 0; i < s.a.rows; ++i)
-      store(s.x.values, s.x.type, s.x.place(i, j), x[static_cast<std::size_t>(i)]);
-  }
-}
-
-int queue_solve(const SparseHandle* handle, const Solve& s, const void* alpha, cudaDataType_t type) {
-  if (bytes_of(s.a.type) == 0 || bytes_of(s.b.type) == 0 || bytes_of(s.x.type) == 0)
-    return SparseStatus::kNotSupported;
-  const bool fits = s.a.rows == s.a.cols && s.x.rows == s.a.rows &&
-                    (s.transpose_b ? s.b.cols : s.b.rows) == s.a.rows &&
-                    (s.transpose_b ? s.b.rows : s.b.cols) == s.x.cols;
-  if (!fits) return SparseStatus::kInvalidValue;
-  return queue_sparse(handle, s.call, {alpha, nullptr, type},
-                      [s](double factor, double, const void* stream) { run_solve(s, factor, stream); });
-}
 
 /// C = alpha (op(A) op(B)) + beta C, where C has entries.
 struct Sampled {
@@ -223,39 +156,6 @@ using plumb::simt::SparseMatrix;
 using plumb::simt::SparseSquare;
 
 extern "C" {
-
-// ---- triangular solves ----
-// What they keep between analysis and solve is nothing.
-int cusparseSpSV_createDescr(int** kept) { return plumb::simt::make_object(kept, 0); }
-int cusparseSpSV_destroyDescr(const int* kept) { return plumb::simt::delete_object(kept); }
-int cusparseSpSV_bufferSize(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*,
-                            DenseMatrix*, cudaDataType_t, int, int*, std::size_t* bytes) {
-  return plumb::simt::no_space(bytes);
-}
-int cusparseSpSV_analysis(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*,
-                          DenseMatrix*, cudaDataType_t, int, int*, void*) {
-  return plumb::simt::SparseStatus::kSuccess;
-}
-int cusparseSpSV_solve(SparseHandle* handle, int op, const void* alpha, const SparseMatrix* a,
-                       const DenseMatrix* b, DenseMatrix* x, cudaDataType_t type, int, int*) {
-  return plumb::simt::queue_solve(handle, {PLUMB_SPARSE_CALL, *a, op != kNotTransposed, *b, false, *x}, alpha,
-                                  type);
-}
-int cusparseSpSM_createDescr(int** kept) { return plumb::simt::make_object(kept, 0); }
-int cusparseSpSM_destroyDescr(const int* kept) { return plumb::simt::delete_object(kept); }
-int cusparseSpSM_bufferSize(SparseHandle*, int, int, const void*, const SparseMatrix*, const DenseMatrix*,
-                            DenseMatrix*, cudaDataType_t, int, int*, std::size_t* bytes) {
-  return plumb::simt::no_space(bytes);
-}
-int cusparseSpSM_analysis(SparseHandle*, int, int, const void*, const SparseMatrix*, const DenseMatrix*,
-                          DenseMatrix*, cudaDataType_t, int, int*, void*) {
-  return plumb::simt::SparseStatus::kSuccess;
-}
-int cusparseSpSM_solve(SparseHandle* handle, int op_a, int op_b, const void* alpha, const SparseMatrix* a,
-                       const DenseMatrix* b, DenseMatrix* x, cudaDataType_t type, int, int*) {
-  return plumb::simt::queue_solve(
-      handle, {PLUMB_SPARSE_CALL, *a, op_a != kNotTransposed, *b, op_b != kNotTransposed, *x}, alpha, type);
-}
 
 // ---- sampled products ----
 int cusparseSDDMM(SparseHandle* handle, int op_a, int op_b, const void* alpha, const DenseMatrix* a,
