@@ -2,7 +2,7 @@
 """SciPy beside our host variants: the cases of a stored report of bench, timed once more by SciPy.
 
     bench --case gemv,spmv,spmm,gemm,log_softmax --drawn 16 --seed fresh --device cpu --warm --json host.json
-    tools/ci/scipy_times.py host.json FOLDER_WITH_PROGRAMS [--seconds 0.05]
+    tools/lab/scipy_times.py host.json FOLDER_WITH_PROGRAMS [--seconds 0.05]
 
 Sparse matrices are those of the cases, written by `dataset generate pattern`; dense operands are random.
 spmv and spmm are `A @ X` of a csr_array, on one thread; gemv and gemm BLAS as scipy.linalg.blas calls it, on

@@ -3,7 +3,7 @@
 and other seeds than the listed ones, runs every variant on them, and counts what fails; on a clean tree every
 failure is a false one.
 
-    tools/ci/clean_runs.py --verify build/gpu/bin/verify --runs 10000 --device cpu --device simt [--race]
+    tools/lab/clean_runs.py --verify build/gpu/bin/verify --runs 10000 --device cpu --device simt [--race]
                           [--device gpu] [--seed 1] [--isolate none]
 
 Progress goes to a terminal. Prints a line per device: records judged (one variant on one case, each run
