@@ -2,7 +2,6 @@
 //
 // Change    first rung: element numbers are taken apart into row and column by a 64-bit division.
 // Traffic   compulsory bytes, coalesced; the bias from the cache.
-// Limits    18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  the division: some 70 instructions per element beside one load and one store. Rung 2 answers
 //           that.
 // Source    the definition.

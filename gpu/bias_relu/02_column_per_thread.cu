@@ -2,7 +2,6 @@
 //
 // Change    the bias is loaded once per thread, and no division is left: the next row is one addition away.
 // Traffic   compulsory bytes, coalesced where rows are wide.
-// Limits    fp32 / fp64: 26 / 28 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  rows narrower than a warp: lanes beyond the last column idle. Rung 3 answers that.
 // Source    grid-stride loops: M. Harris, "CUDA Pro Tip" (2013).
 #include "gpu/bias_relu/column.hpp"

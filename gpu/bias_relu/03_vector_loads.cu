@@ -4,8 +4,6 @@
 //           narrow matrices fill the warps too. The division that this costs is in 32 bits where the sizes
 //           allow.
 // Traffic   compulsory bytes in whole 16-byte pieces; each row's last, partial piece element by element.
-// Limits    fp32 / fp64: 60 to 62 / 60 to 61 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 4 blocks of
-//           256 per SM.
 // Fails at  bases or leading dimensions that are not multiples of 16 bytes: it declares that it needs them.
 // Source    J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (2013).
 #include "gpu/bias_relu/vector_loads.hpp"

@@ -3,9 +3,6 @@
 // Change    rung 3 with one vector in flight per thread: the warps of a full multiprocessor together have
 //           enough loads in flight, and a block that ends sooner frees its place for the next.
 // Traffic   as rung 3.
-// Limits    fp32 / fp64: 22 to 24 / 24 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per
-//           SM. H200, the same loop outside of the ladder on 60,000 x 1,024: 119.5 us in fp32 (four under
-//           way: 124.7; a copy of as many bytes: 119.6), 232.7 us in fp64 (242.6).
 // Fails at  as rung 3: it declares the alignment that it needs.
 // Source    Little's law: 2,048 threads with 16 bytes each are 32 KiB in flight per multiprocessor.
 #include "gpu/bias_relu/vector_loads.hpp"

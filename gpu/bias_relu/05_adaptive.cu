@@ -4,7 +4,6 @@
 //           cache and memory. The costs of these are fitted to drawn cases by tools/fit (costs.hpp says from which, and the error on
 //           cases held out). The candidates: rungs 1 to 4, so that arrays of any alignment are taken.
 // Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
-// Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates.
 // Source    terms and fit our own, as gemm's rung 22.
 #include "gpu/bias_relu/candidates.hpp"

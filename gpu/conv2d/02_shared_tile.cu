@@ -4,10 +4,8 @@
 //           cover, padding included, and sums from there with no checks: two barriers per channel.
 // Traffic   a pixel is read once per tile and filter, and again by the tiles whose halo it lies in; 2 shared
 //           or cached loads per multiply-add.
-// Limits    32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 1.3 KiB of dynamic shared memory for 3 x 3,
-//           5.7 KiB for 7 x 7 with stride 2 (fp32): 8 blocks of 256 threads per SM. H200, the case of rung 1:
-//           961 us, slower than rung 1, whose pixels the first-level cache serves as well and without
-//           barriers.
+// Limits    1.3 KiB of dynamic shared memory for 3 x 3, 5.7 KiB for 7 x 7 with stride 2 (fp32): 8 blocks of
+//           256 threads per SM.
 // Fails at  many filters: each reads all pixels again, and one multiply-add still pays a load of each
 //           operand. Rung 3 answers both. Windows whose tile does not fit shared memory are unsupported.
 // Source    CUDA C++ Programming Guide, "Shared Memory"; V. Podlozhnyuk, "Image convolution with CUDA"

@@ -5,9 +5,6 @@
 //           reads 8 of them in two broadcasts. Several channels are staged at once.
 // Traffic   a pixel is read k / 32 times and once more per halo, a weight once per tile. 6 shared loads for
 //           32 multiply-adds.
-// Limits    fp32 / fp64: 64 / 128 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 4 / 2 blocks of 256
-//           threads per SM, 39 / 36 KiB of dynamic shared memory for 3 x 3. H200, the case of rung 1: 130 us
-//           (fp64 173 us); 7 x 7 of 3 channels: 88 us.
 // Fails at  outputs that do not fill tiles of 8 x 32: 14 x 14 uses 38 % of its threads. Rung 4 tiles the
 //           pixels of all images as one row. Windows whose tile does not fit shared memory are unsupported.
 // Source    V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", SC'08 (register

@@ -6,9 +6,6 @@
 //           ahead; the next tile comes through registers while this one is multiplied: one barrier per tile.
 // Traffic   X is gathered k / 64 times with r s reads of a pixel, from the first-level cache; F n oh ow / 128
 //           times from the second level.
-// Limits    fp32 / fp64: 128 / 190 registers, 26112 / 35328 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 2 blocks of 256 / 128 threads per SM. H200, the case of rung 1: 87 us (fp64
-//           153 us), 21 TFLOP/s; 7 x 7 of 3 channels: 81 us.
 // Fails at  addresses: each gathered element pays about twelve instructions for its bounds and its place, a
 //           fifth of its multiply-adds; fewer than 64 filters.
 // Source    Chellapilla, Puri and Simard (2006); S. Chetlur et al., "cuDNN: Efficient primitives for deep

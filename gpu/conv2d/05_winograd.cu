@@ -8,13 +8,7 @@
 //           32 where that leaves fewer multiprocessors idle.
 // Traffic   X is read k / 64 or k / 32 times, each pixel about four times from the first-level cache;
 //           transformed filters, 16 / 9 of F, once per block from the second level.
-// Limits    fp32 / fp64: conv2d_winograd 124 to 210 / 225 registers, 512 bytes of static shared memory;
-//           conv2d_winograd_filters 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 32 filters in fp32:
-//           64 KiB of dynamic shared memory, 2 blocks of 256 threads per SM; 64 filters: 96 KiB, 1 block; 32
-//           filters in fp64: 128 KiB, 1 block. The loop over the channels of a stage is unrolled twice:
-//           unrolled wholly, 32 filters spill. H200, the case of rung 1: 39 us (fp64 66 us), 47 TFLOP/s by
-//           the count of the sum, which is 32 % of what 16 products in place of 36 allow; an earlier form, 64
-//           filters by a block, took 44 us there: 196 blocks are two rounds of 132.
+// Limits    The loop over the channels of a stage is unrolled twice: unrolled wholly, 32 filters spill.
 // Fails at  anything but 3 x 3 with stride and dilation 1: unsupported. NaN and infinities spread over the
 //           four outputs of a tile, so it declares itself for finite inputs; its bound is the contract's for
 //           winograd. Few blocks: 14 x 14 of four images are seven groups of tiles.

@@ -5,13 +5,8 @@
 //           per tile remains. Filters take 128 x 128 tiles where there are enough of them, 64 x 64 where
 //           larger ones leave multiprocessors idle (gemm's rung 12).
 // Traffic   that of rung 4.
-// Limits    fp32 / fp64: 113 to 128 / 146 to 160 registers, 512 bytes of static shared memory, 0 to 8 / 0
-//           bytes spilled per thread (sm_90, nvcc 13.0, ptxas -v). The three shapes in fp32: 66, 50 and 34
-//           KiB of shared memory, 2 blocks of 256, 2 of 256 and 4 of 128 threads per SM; in fp64: 100, 68 and
-//           52 KiB, 1, 2 and 4 blocks of 256, 128 and 64. H200, the case of rung 1: 66 us (fp64 108 us), 28
-//           TFLOP/s; 7 x 7 of 3 channels: 75 us; 1 x 1, 64 to 256 channels: 32 us. It was 105 us in a form
-//           that read each place between two copies (a copy holds back the loads behind it), divided for each
-//           term, and gave a tile half the warps; which of the three cost most was not measured.
+// Limits    The three shapes in fp32: 66, 50 and 34 KiB of shared memory, 2 blocks of 256, 2 of 256 and 4 of
+//           128 threads per SM; in fp64: 100, 68 and 52 KiB, 1, 2 and 4 blocks of 256, 128 and 64.
 // Fails at  addresses, as rung 4: a copy of one element at a time. C of a few tiles and long sums, as 7 x 7 x
 //           512: rung 8 splits the sum over blocks.
 // Source    A. Kerr et al., CUTLASS, "Implicit GEMM convolution"; PTX ISA, "cp.async".

@@ -5,9 +5,7 @@
 //           run in any order, so positions (t, t + 4) of a fragment take terms (2 t, 2 t + 1), and two of a
 //           filter come in one load.
 // Traffic   that of rung 4.
-// Limits    fp64: 240 registers, 512 bytes of static shared memory, no spills (sm_90, nvcc 13.0, ptxas -v). 2
-//           blocks of 128 threads per SM, 85.7 KiB of shared memory. H200, the case of rung 1: 81 us, 23
-//           TFLOP/s, a third of the tensor pipe.
+// Limits    7 KiB of shared memory.
 // Fails at  devices before sm_90; address arithmetic, which now limits products of twice the rate.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; gemm's rung 14.
 #include "gpu/conv2d/tiles.hpp"

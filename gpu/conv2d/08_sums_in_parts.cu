@@ -4,9 +4,6 @@
 //           has room for. Blocks leave their parts in memory; the last block of a tile adds up to three of them, a second kernel
 //           more, in their order, so that results are the same from run to run.
 // Traffic   that of rung 4; the outputs once more for each part, written and read.
-// Limits    fp32 / fp64: conv2d_tiles 118 / 160 registers, 640 bytes of static shared memory; add_left_parts
-//           30 to 31 / 28 to 32 registers, 0 to 1024 / 0 to 2048 bytes of static shared memory, no spills
-//           (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  outputs of many tiles, where there is nothing to divide; fewer than 64 filters, whose tile is mostly empty.
 // Source    gemm's rung 20.
 #include "gpu/conv2d/tiles.hpp"

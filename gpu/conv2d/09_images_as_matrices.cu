@@ -4,7 +4,6 @@
 //           pixels: a copy moves 16 bytes of a channel, and no term needs a place of its own or a test of the border. Rung 6's tile of
 //           64 x 128 (fp64: rung 7's).
 // Traffic   X k / 64 times, F n oh ow / 128 times, from the second-level cache.
-// Limits    fp32 / fp64: 95 / 216 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  every other filter: unsupported. Few outputs, as rung 6: rung 10 has parts of sums and smaller tiles for both.
 // Source    the view of 1 x 1 filters as a product of matrices: S. Chetlur et al. (2014), as rung 4.
 #include "gpu/conv2d/tiles.hpp"

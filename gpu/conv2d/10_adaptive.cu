@@ -7,7 +7,6 @@
 //           where it would run; and for filters of one pixel rung 11, also by tiles of 64 x 128, 32 x 64 and, in fp64, 32 x 32. Rung 4 does rung
 //           6's work with fewer copies in flight; rung 5 computes in another arithmetic: neither is a candidate.
 // Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
-// Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates; 3 x 3 filters with stride 1 that may be computed by rung 5.
 // Source    terms and fit our own, as gemm's rung 22.
 #include "gpu/conv2d/candidates.hpp"

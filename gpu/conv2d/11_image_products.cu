@@ -4,9 +4,6 @@
 //           cross from one image into the next, of which those of all images are one grid; the next step's fragments are loaded ahead, filters
 //           are copied 16 bytes at a time, and the depth of a tile is in parts where there are few. Planes need no alignment.
 // Traffic   X k / 64 times, F n oh ow / 64 times, from the second-level cache; the outputs once more for each part, written and read.
-// Limits    fp32 / fp64: conv2d_image_products 95 to 96 / 168 registers, 128 bytes of static shared memory, 0
-//           / 20 to 52 bytes spilled per thread; add_left_parts 30 to 31 / 28 to 32 registers, 0 to 1024 / 0
-//           to 2048 bytes of static shared memory (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  every other filter: unsupported. Planes much smaller than a tile, of which most is empty: rung 9 puts outputs of several images
 //           into one.
 // Source    as rung 9; gemm's rung 21.

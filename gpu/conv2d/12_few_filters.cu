@@ -4,7 +4,6 @@
 //           and up to 16 filters in registers, a warp a share of the channels: it reads rows of X as they lie, once, and weights from shared
 //           memory. The warps' sums are added in their order, through shared memory.
 // Traffic   X k / 16 times, once up to 16 filters; F for each 32 (64, 128) outputs, from the second-level cache.
-// Limits    fp32 / fp64: 40 to 128 / 48 to 150 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  many filters: X is read again for each 16, and a weight from shared memory serves one to four products. Few outputs: a block
 //           has 32 or more of them, and all channels.
 // Source    G. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008, for the panel that stays in registers.

@@ -5,7 +5,6 @@
 //           images, a strided batch of products follows, in the operator's type. A 1 x 1 filter with stride 1
 //           and no padding needs no gather: an image's planes are the matrix.
 // Traffic   the matrix of windows, n c r s oh ow elements, is written and read: r s times X each way.
-// Limits    the library's.
 // Fails at  sizes of zero, which the library refuses, and so do we: unsupported. It declares itself for
 //           finite inputs, as gemm's 80_cublas does. cuDNN, the vendor's library for this operator, is not
 //           assumed to be there.

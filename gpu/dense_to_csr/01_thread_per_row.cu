@@ -3,10 +3,6 @@
 // Change    first rung: count, scan, fill, each by rows.
 // Traffic   x twice, a sector of 32 bytes per element each time unless the L1 keeps it: neighbouring threads
 //           read one row apart.
-// Limits    fp32 / fp64: dense_to_csr_thread_fills 28 registers; scan_tiles 27 registers, 32 bytes of static
-//           shared memory; scan_totals 24 registers, 32 bytes of static shared memory;
-//           dense_to_csr_thread_counts 15 / 20 registers; scan_add_totals 10 registers, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  few rows, and wide ones. Rung 2 answers that.
 // Source    the definition; Blelloch, "Prefix Sums and Their Applications" (1990), for counting before
 //           writing.

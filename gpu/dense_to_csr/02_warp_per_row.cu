@@ -3,10 +3,6 @@
 // Change    32 neighbours are read at once, and the bits of a ballot below a lane's own are the entries
 //           before its own: columns stay ascending and no lane waits for another.
 // Traffic   x twice, coalesced; entries next to each other.
-// Limits    dense_to_csr_warp_fills 32 registers; dense_to_csr_warp_counts 31 registers; scan_tiles 27
-//           registers, 32 bytes of static shared memory; scan_totals 24 registers, 32 bytes of static shared
-//           memory; scan_add_totals 10 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per
-//           SM.
 // Fails at  few rows, and rows narrower than a warp; 4 bytes per lane and load leave the memory waiting.
 //           Rung 3 answers that.
 // Source    M. Harris and M. Garland, "Optimizing Parallel Prefix Operations for the Fermi Architecture",

@@ -2,11 +2,6 @@
 //
 // Change    a block reads 4 KB of a row at once; places come from a scan over the block.
 // Traffic   x twice, coalesced; where rows do not lie on 16 bytes, single elements.
-// Limits    fp32 / fp64: dense_to_csr_block_counts 27 to 29 / 27 to 30 registers, 32 bytes of static shared
-//           memory; dense_to_csr_block_fills 26 to 28 / 26 to 30 registers, 32 bytes of static shared memory;
-//           scan_tiles 27 registers, 32 bytes of static shared memory; scan_totals 24 registers, 32 bytes of
-//           static shared memory; scan_add_totals 10 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8
-//           blocks of 256 per SM.
 // Fails at  narrow rows: most threads of the block idle, and every tile waits for two barriers.
 //           Rungs 4 and 5 answer these.
 // Source    Blelloch, "Prefix Sums and Their Applications" (1990).

@@ -4,10 +4,6 @@
 //           skips empty ones and loads the elements whose bit is set.
 // Traffic   x once, the mask once each way, and again the sectors of x that hold an entry: few where one
 //           element in a hundred counts, nearly all where one in four does.
-// Limits    fp32 / fp64: dense_to_csr_masks 35 / 32 registers; scan_tiles 27 registers, 32 bytes of static
-//           shared memory; scan_totals 24 registers, 32 bytes of static shared memory;
-//           dense_to_csr_mask_fills 23 registers; scan_add_totals 10 registers, no spills (sm_90, nvcc 13.0,
-//           ptxas -v). The first pass: 6 / 8 blocks of 256 per SM.
 // Fails at  dense x, which is read twice after all; few rows. Rung 5 answers both.
 // Source    bitmaps as in Zhu et al., "Sparse Tensor Core" (MICRO 2019), and kin.
 #include "gpu/dense_to_csr/bit_mask.hpp"

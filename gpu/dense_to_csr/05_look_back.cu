@@ -3,8 +3,6 @@
 // Change    x stays in registers while the tile finds its place, so it is read once; tiles are cut from the
 //           sequence of all elements, so rows may be narrow or few.
 // Traffic   compulsory bytes, and 8 per tile of 16 KB for its state.
-// Limits    fp32 / fp64: 30 to 39 / 32 to 39 registers, 40 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 6 blocks of 256 per SM.
 // Fails at  scattered stores: where one element in four counts, each store instruction writes a quarter of
 //           what it spans, four times over. Rung 6 answers that.
 // Source    Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA

@@ -3,8 +3,6 @@
 // Change    rung 5, each warp compacting its entries in shared memory while the first looks back; then
 //           neighbouring lanes store neighbouring entries.
 // Traffic   compulsory bytes, and 8 per tile of 16 KB for its state.
-// Limits    fp32 / fp64: 40 to 46 registers, 8232 to 32808 / 12328 to 24616 bytes of static shared memory, no
-//           spills (sm_90, nvcc 13.0, ptxas -v). 5 blocks of 256 per SM.
 // Fails at  nothing by shape; where rows do not lie on 16 bytes, a tile is 4 KB and its state weighs more.
 // Source    as rung 5; the staging as in CUB's DeviceSelect.
 #include "gpu/dense_to_csr/look_back.hpp"

@@ -4,7 +4,6 @@
 //           twice, or the sectors that hold an entry), stores of entries, launches. The costs of these are fitted to drawn cases by
 //           tools/fit (costs.hpp says from which, and the error on cases held out). The candidates: rungs 6, 5, 4, 2 and 3.
 // Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
-// Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates, and entries that lie close together, which rung 4 reads less for than the model says.
 // Source    terms and fit our own, as gemm's rung 22.
 #include "gpu/dense_to_csr/candidates.hpp"

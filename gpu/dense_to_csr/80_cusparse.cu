@@ -7,7 +7,6 @@
 //           sort follows: the time is that of conversion, sort and gather of the values, which our contract
 //           needs.
 // Traffic   not published.
-// Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported; the sort takes sizes of 32 bits.
 // Source    cuSPARSE library, "cusparseDenseToSparse()", "cusparseXcsrsort()", "cusparseGather()".
 #include <numeric>

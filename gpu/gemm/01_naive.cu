@@ -4,7 +4,6 @@
 // Traffic   every element of A and B is loaded once per element of C that needs it: 2 loads per multiply-add.
 //           A warp's loads of B are coalesced, its loads of A are one address for all lanes; the caches give
 //           the reuse.
-// Limits    fp32 / fp64: 29 / 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 2 blocks of 1,024 per SM.
 // Fails at  every size: each multiply-add takes two loads. Rung 2 answers that.
 // Source    the definition.
 #include "gpu/gemm/common.hpp"

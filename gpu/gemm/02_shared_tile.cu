@@ -3,8 +3,6 @@
 // Change    a block loads each tile once, coalesced, and its 1,024 threads share it: two barriers per tile,
 //           one when it has been written and one when it has been read.
 // Traffic   A is read n / 32 times and B m / 32 times from global memory; 2 shared loads per multiply-add.
-// Limits    fp32 / fp64: 32 registers, 8192 / 16384 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 2 blocks of 1,024 per SM.
 // Fails at  every size still: one thread makes one element, so each multiply-add pays two loads, now of
 //           shared memory. Rung 3 answers.
 // Source    CUDA C++ Programming Guide, "Shared Memory" (tiled matrix multiplication).

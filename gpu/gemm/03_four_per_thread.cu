@@ -3,8 +3,6 @@
 // Change    each thread makes a 2 x 2 of elements 32 apart: two loads of A and two of B now serve four
 //           multiply-adds.
 // Traffic   A is read n / 64 times, B m / 64 times: half of rung 2. One shared load per multiply-add.
-// Limits    fp32 / fp64: 32 / 46 registers, 16384 / 32768 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 2 / 1 blocks of 1,024 per SM.
 // Fails at  its guards: four comparisons per thread and tile, in the loop. Rung 4 removes them. Blocks of
 //           1,024 threads leave the multiprocessor idle at their barriers; rung 5 takes smaller ones.
 // Source    V. Volkov, "Better performance at lower occupancy", GTC 2010.

@@ -4,9 +4,6 @@
 //           multiples of the tile, zeros around them, and the product is copied out of a padded C.
 // Traffic   that of rung 3, and A, B and C passing through memory twice more: O(n^2), against O(n^3) of
 //           arithmetic.
-// Limits    fp32 / fp64: gemm_padded 32 / 46 registers, 16384 / 32768 bytes of static shared memory; gemm_pad
-//           16 registers; gemm_unpad 16 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 2 / 1 blocks of
-//           1,024 per SM.
 // Fails at  small and thin matrices, where the copies and their launches cost more than the guards did, and
 //           at memory: it needs room for all three operands once more. Rung 5 goes back to guards, kept out
 //           of the inner loop.

@@ -5,8 +5,6 @@
 //           more: the guards stand at the loads.
 // Traffic   A is read n / 32 times, B m / 32 times. 9 shared loads for 8 multiply-adds, but those of A are
 //           one address per warp, and four of its consecutive k come in one 16-byte load: 12 loads for 32.
-// Limits    fp32 / fp64: 48 / 64 registers, 8192 / 16384 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 10 / 8 blocks of 128 per SM.
 // Fails at  one direction of reuse only: each element of A is still loaded for every column. Rung 6 tiles
 //           both ways.
 // Source    the ladder's own step, after Volkov, GTC 2010.

@@ -4,9 +4,7 @@
 //           multiply-adds. A is turned on its way into shared memory.
 // Traffic   A is read n / 64 times, B m / 64 times. 12 shared loads for 32 multiply-adds, where rung 3 needs
 //           32.
-// Limits    fp32 / fp64: 128 / 168 registers, 8448 / 16896 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 4 / 3 blocks of 128 per SM. Addresses of the unrolled narrow loads take a
-//           third of the registers.
+// Limits    Addresses of the unrolled narrow loads take a third of the registers.
 // Fails at  the number of load instructions, global and shared, all of 4 or 8 bytes. Rung 7 makes the global
 //           ones wide.
 // Source    V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", SC'08.

@@ -2,8 +2,6 @@
 //
 // Change    global loads of A and B move 16 bytes each, a quarter (fp64: half) of the instructions.
 // Traffic   that of rung 6.
-// Limits    fp32 / fp64: 80 / 160 registers, 8448 / 16896 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 6 / 3 blocks of 128 per SM.
 // Fails at  leading dimensions and bases that are no multiples of 16 bytes: those it does not take. Every
 //           tile still waits for its own loads between two barriers: rung 9 answers that; shared loads stay
 //           narrow: rung 8 answers that.

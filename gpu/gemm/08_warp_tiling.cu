@@ -4,9 +4,6 @@
 //           share what they load, and read it 16 bytes at a time: 4 shared loads for 64 multiply-adds. Lanes
 //           are numbered so that each load is served in two turns instead of four.
 // Traffic   A is read n / 128 times, B m / 128 times.
-// Limits    fp32 / fp64: 123 / 228 registers, 8448 / 16896 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 2 / 1 blocks of 256 threads per SM; launch bounds hold fp32 to 128
-//           registers.
 // Fails at  latency: loads of a tile, barrier, arithmetic, barrier, in turn; only the other block of the
 //           multiprocessor fills the gaps. Rung 9 answers that. Needs bases and leading dimensions in
 //           multiples of 16 bytes.

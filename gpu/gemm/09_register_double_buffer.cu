@@ -4,8 +4,6 @@
 //           shared buffer after it; the next step's fragments are loaded before the multiply-adds of this
 //           step. One barrier per tile instead of two.
 // Traffic   that of rung 8.
-// Limits    fp32 / fp64: 125 / 254 registers, 16896 / 33792 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 2 / 1 blocks of 256 threads per SM.
 // Fails at  registers: the tile in flight to shared memory is held in them, one tile deep, which covers less
 //           than the latency of memory. Rung 10 answers that. Needs bases and leading dimensions in multiples
 //           of 16 bytes.

@@ -8,9 +8,6 @@
 //           computes while the other stands at its barrier.
 // Traffic   A is read n / 128 times, B m / 128 times, mostly from the second-level cache: blocks go in bands
 //           of eight rows of tiles.
-// Limits    fp32 / fp64: 234 to 236 / 238 to 246 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 66 KiB of
-//           dynamic shared memory and 2 blocks of 128 threads per SM in fp32; 132 KiB and 1 block of 256 in
-//           fp64.
 // Fails at  sizes whose tiles do not fill the last round of the multiprocessors: 64 tiles at 1022, for 132 of
 //           them. Rung 12 answers.
 // Source    A. Kerr et al., CUTLASS, "Efficient GEMM in CUDA"; PTX ISA, "cp.async".

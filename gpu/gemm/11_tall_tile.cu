@@ -2,8 +2,6 @@
 //
 // Change    the tile alone: the same warps, all behind one barrier instead of two.
 // Traffic   three quarters of rung 10's: A is read n / 128 times, B m / 256 times.
-// Limits    fp32: 225 to 231 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 1 block of 256 threads per
-//           SM, 98 KiB of dynamic shared memory.
 // Fails at  half as many tiles for the same multiprocessors: the last round is emptier (3135: 325 tiles in 3
 //           rounds of 132, where rung 10 has 625 in 5 half as long). fp64 sums of this size do not fit in
 //           registers; rung 14 is the answer there.

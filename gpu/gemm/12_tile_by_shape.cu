@@ -5,9 +5,8 @@
 //           and add their sums in shared memory at the end. Chosen is the least time by a model: rounds of
 //           tiles on the busiest multiprocessor times the tile's size.
 // Traffic   that of rung 10, more for the smaller tiles.
-// Limits    fp32: 225 to 238 registers, no spills (sm_90, nvcc 13.0, ptxas -v). The four shapes: 66, 98, 75
-//           and 68 KiB of dynamic shared memory; 2, 1, 1 and 2 blocks per SM of 128, 256, 256 and 128
-//           threads.
+// Limits    The four shapes: 66, 98, 75 and 68 KiB of dynamic shared memory; 2, 1, 1 and 2 blocks per SM of
+//           128, 256, 256 and 128 threads.
 // Fails at  C of a few tiles and a long K (8 x 8 x 200,000 keeps one multiprocessor busy): only splitting K
 //           over blocks would help.
 // Source    CUTLASS, "Efficient GEMM in CUDA", sliced-K; the model is our own.

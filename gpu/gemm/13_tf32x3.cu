@@ -9,8 +9,6 @@
 //           not finite, is computed again by plain fp32 multiply-adds, all of it: right, slow, and the same
 //           on every run. So are products of fewer than 16 terms.
 // Traffic   that of rung 10.
-// Limits    fp32: 244 to 255 registers, 0 to 8 bytes spilled per thread (sm_90, nvcc 13.0, ptxas -v). 1 block
-//           of 256 threads per SM, 146 KiB of dynamic shared memory (tiles of 64 x 128: 106).
 // Fails at  the rate of products by a warp, about five eighths of what sm_90 reaches with wgmma:
 //           three products leave a third of that. Rung 17 answers.
 // Source    H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores" (2022);

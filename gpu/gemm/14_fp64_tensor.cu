@@ -5,8 +5,6 @@
 //           that rate on sm_90. Small problems take 64 x 128 tiles whose depth is shared by two groups of
 //           warps.
 // Traffic   that of rung 10: A is read n / 128 times, B m / 128 times.
-// Limits    fp64: 230 to 248 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 1 block of 256 threads per
-//           SM, 161 KiB of dynamic shared memory (tiles of 64 x 128: 158).
 // Fails at  devices before sm_90; C of a few tiles, as rung 12. Each step's loads are waited for: rung 16
 //           answers.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; CUTLASS, sm90 fp64 kernels.

@@ -9,16 +9,9 @@
 //           blocks, which share the depth, and a third kernel adds their sums in its order. Many rounds take
 //           stages 32 deep; problems too small to pack take rung 18's tiles of 64 x 128.
 // Traffic   that of rung 10, and A and B through memory once more: O(n^2).
-// Limits    fp32: gemm_slices 248 registers; gemm_multistage 230 to 232 registers; gemm_packed 218 to 221
-//           registers, 128 bytes of static shared memory; gemm_pack 40 registers, 16896 bytes of static
-//           shared memory; gemm_add_parts 30 to 32 registers, 0 to 1024 bytes of static shared memory, no
-//           spills (sm_90, nvcc 13.0, ptxas -v). gemm_packed: 64 KiB of dynamic shared memory (stages of 32:
-//           96), 2 blocks of 128 threads per SM. Where the loop's registers lie shows: two operands of one
-//           bank in 12 % of its multiply-adds (stages of 32: 9), by the SASS; 20 (15) % when the last of a
-//           tile's blocks to end added the sums in this kernel. H200, next to cuBLAS: 0.96 at 2044 (47.0
-//           TFLOP/s), 1.05 at 3135, 1.06 at 4088 (51.1), 1.12 at 6132, 1.08 at 8176 (52.9), where rung 12 has
-//           0.93, 0.78, 0.97, 1.00 and 0.96. Packing is 25 of the 363 us at 2044 and 46 of 1,360 at 3135; B
-//           by blocks along its rows instead of down its columns changed neither.
+// Limits    Where the loop's registers lie shows: two operands of one bank in 12 % of its multiply-adds
+//           (stages of 32: 9), by the SASS; 20 (15) % when the last of a tile's blocks to end added the sums
+//           in this kernel.
 // Fails at  chips before sm_90; a single round of tiles, 2044: the loop alone, 338 us, is 1.03 of the
 //           library's time, and packing shows. Rung 19 packs half as much.
 // Source    K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008); PTX

@@ -14,11 +14,6 @@
 //           terms.
 // Traffic   A is read n / 256 times, B's parts m / 128 times; the splitting reads B once and writes it
 //           twice. Rows of A that do not begin on 16 bytes are copied to ones that do.
-// Limits    fp32: gemm_tf32x3_wgmma 237 registers; gemm_split_b 42 registers, 128 bytes of static shared
-//           memory; gemm_align 18 registers, no spills (sm_90a, nvcc 13.0, ptxas -v). gemm_tf32x3_wgmma: 193
-//           KiB of dynamic shared memory, 1 block of 256 threads per SM. H200, next to cuBLAS fp32: 0.60 at
-//           1022, 1.95 at 2044, 1.76 at 3135, 2.27 at 4088 (108 TFLOP/s), 2.21 at 6132, 2.14 at 8176 (beside
-//           the faster of its forms 2.07, 2.05, 2.02 from 4088 on); errors a quarter of cuBLAS's.
 // Fails at  chips other than compute capability 9.0; problems of few tiles of 128 x 256 (32 at 1022, for
 //           132 multiprocessors: 0.6 of cuBLAS fp32, where rung 13 reaches 0.93).
 // Source    PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; H. Ootomo and R. Yokota (2022), as

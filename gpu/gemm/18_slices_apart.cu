@@ -6,11 +6,6 @@
 //           copies of whole stages are free of conditions on K, and at the end all slices put their sums down
 //           at once and all threads add them, in the order of the depth, and write whole rows of C.
 // Traffic   that of rung 12.
-// Limits    fp32: gemm_slices 248 registers; gemm_multistage 230 to 232 registers, no spills (sm_90, nvcc
-//           13.0, ptxas -v). gemm_slices: 154 KiB of dynamic shared memory, 1 block of 256 threads per SM.
-//           H200, 1022: 57.3 us, 0.99 of cuBLAS (57.9 and 1.09 from cold caches), where rung 12 takes 64.3.
-//           Its prototypes: with four stages 61.4; sums put down as they are, and so with two operands of one
-//           bank in 86 % of the multiply-adds instead of 12: 59.7.
 // Fails at  rows of B that are not on 8 bytes (as rung 12 then: 64.7 us here with copies of one element);
 //           more tiles than multiprocessors: 2044 takes 394 us, 0.89 of cuBLAS. Rung 15 chooses.
 // Source    CUTLASS, "Efficient GEMM in CUDA", sliced-K; PTX ISA, "bar.sync".

@@ -8,13 +8,6 @@
 //           fp64: tensor cores. Two or three steps are on their way from the start: a part of few steps waits
 //           for memory once.
 // Traffic   A is read n / 32 times and B m / 32 times; the parts of a tile are written and read once.
-// Limits    fp32 / fp64: gemm_split_depth 116 to 118 / 114 registers, 128 bytes of static shared memory;
-//           gemm_add_parts 30 to 32 / 28 to 32 registers, 0 to 1024 / 0 to 2048 bytes of static shared
-//           memory, no spills (sm_90, nvcc 13.0, ptxas -v). H200, beside cuBLAS: 16 x 16 x 4672 in fp32 9.3
-//           us (11.1; rung 12 takes 133), 316 x 316 x 316 9.0 (11.1; 20.6), 176 x 30 x 176 6.5 (9.5); in fp64
-//           144 x 144 x 35471 106 (69; rung 16 takes 1,406), 154 x 154 x 154 6.9 (5.9; 12.6). Its prototypes:
-//           two rows by four columns a thread, both types, took 0.60 and 1.65 us a step alone on a
-//           multiprocessor, where shared memory was the limit; now 0.41 and 0.55.
 // Fails at  large products, where a tile of 32 x 32 loads as much as it multiplies: rungs 15 to 19. In
 //           between, 1314 x 144 x 1314, it takes 39 us and cuBLAS 26.
 // Source    split-K: CUTLASS, "Efficient GEMM in CUDA"; the last block as in CUDA samples,

@@ -7,10 +7,6 @@
 //           the rest equally, so that none waits for a fuller multiprocessor; a block then makes the end of one tile and the
 //           beginning of the next. The parts are added as in rung 20: reproducible.
 // Traffic   A is read n / 64 times and B m / 64 times; tiles in parts once more for each part, written and read.
-// Limits    fp32 / fp64: gemm_divided 110 to 118 / 168 registers, 128 bytes of static shared memory, 0 / 12
-//           to 80 bytes spilled per thread; gemm_streams 107 to 108 registers, 128 bytes of static shared
-//           memory; gemm_add_parts 30 to 32 / 28 to 32 registers, 0 to 1024 / 0 to 2048 bytes of static
-//           shared memory (sm_90, nvcc 13.0, ptxas -v). 2 blocks of 128 threads per SM.
 // Fails at  large products, where rungs 16 and 19 read less; tiny ones: rung 20.
 // Source    M. Osama et al., "Stream-K" (2023), for the rest; split-K: CUTLASS, "Efficient GEMM in CUDA".
 #include "gpu/gemm/parts.hpp"

@@ -6,7 +6,6 @@
 //           tools/fit (costs.hpp has them, and the error on cases held out). The candidates are the launches of rungs 16, 18
 //           to 21, 23 and 24; in fp64 also tiles of 64 x 128 by four warps of 64 x 32, whole or in parts, of 128 x 128 by eight, and others of parts.hpp.
 // Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
-// Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates.
 // Source    terms and fit our own.
 #include "gpu/gemm/candidates.hpp"

@@ -6,8 +6,6 @@
 //           leave multiprocessors idle, still share their depth among warps. Chosen is the least time by a model: the multiply-adds of the
 //           busiest multiprocessor.
 // Traffic   that of rung 12's tiles of the same size.
-// Limits    gemm_tensor 80 to 200 registers, 0 to 4 bytes spilled per thread; gemm_multistage 91 to 147
-//           registers (sm_90, nvcc 13.0, ptxas -v). fp32: 3 to 5 blocks of 128 threads per SM.
 // Fails at  large products, where rung 19 loads less; a long K beside few tiles: rungs 20 and 21.
 // Source    CUTLASS, "Efficient GEMM in CUDA".
 #include "gpu/gemm/small_warps.hpp"

@@ -5,8 +5,6 @@
 //           others' (distributed shared memory). No parts in memory, and all blocks add. The blocks of a cluster must lie on neighbouring
 //           multiprocessors, 16 to 18 of them together: clusters of seven leave two to four idle, which the choice of parts counts.
 // Traffic   that of the tiles; C once. Between the blocks of a cluster the tile once for each part.
-// Limits    fp32 / fp64: 107 to 123 / 168 registers, 0 / 4 to 40 bytes spilled per thread (sm_90, nvcc 13.0,
-//           ptxas -v).
 // Fails at  large products, and little depth: sums that leave through shared memory take up to 1.7 times as long there as stores from
 //           registers. fp32: rung 20 and the tiles of rung 23 are faster but in 3 of 70 drawn cases. Few tiles and a depth for more than
 //           eight blocks each: rungs 20 and 21.

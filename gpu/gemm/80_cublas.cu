@@ -5,7 +5,6 @@
 //           C^T = B^T A^T, and a row-major matrix is its own transpose in column-major eyes: exchange A and
 //           B, m and n, and nothing is copied.
 // Traffic   the library's.
-// Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported. At k = 2 it pads k with zeros: an
 //           infinity in A then gives NaN where an infinity is due (cuBLAS 13.1, fp64, H200). It therefore
 //           declares itself for finite inputs. Where beta is -0, some of its kernels read C and multiply it

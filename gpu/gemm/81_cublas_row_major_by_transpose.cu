@@ -5,7 +5,6 @@
 //           computes C column-major, in workspace; geam then turns it and adds beta C. What users do who do
 //           not see the exchange of rung 80.
 // Traffic   the library's, and C written and read once more.
-// Limits    the library's.
 // Fails at  as rung 80, and thin products, where the second pass over C weighs. At k = 2 it pads k with
 //           zeros: an infinity in A then gives NaN where an infinity is due (cuBLAS 13.1, fp64, H200). It
 //           therefore declares itself for finite inputs.

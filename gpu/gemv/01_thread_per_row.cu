@@ -3,7 +3,6 @@
 // Change    first rung: the parallel loop is the row loop.
 // Traffic   compulsory bytes, but a warp's loads lie one leading dimension apart: a sector each, of which the
 //           cache must keep the rest.
-// Limits    fp32 / fp64: 23 / 28 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 16 blocks of 128 per SM.
 // Fails at  everywhere but on narrow matrices, where the cache keeps the sectors. Rung 2 answers that.
 // Source    the definition.
 #include "gpu/gemv/common.hpp"

@@ -2,7 +2,6 @@
 //
 // Change    the lanes of a warp read neighbouring columns; the row is summed by shuffle.
 // Traffic   compulsory bytes, coalesced; x from the cache.
-// Limits    fp32 / fp64: 32 / 30 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  bandwidth: one 4-byte load in flight per lane and step. Rung 3 answers that.
 // Source    the vector kernel of Bell and Garland, SC'09, on a dense row.
 #include "gpu/gemv/common.hpp"

@@ -2,7 +2,6 @@
 //
 // Change    rung 2 with vectors: a quarter of the loads, and 2 KB of each row in flight per warp.
 // Traffic   compulsory bytes, coalesced.
-// Limits    46 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 5 blocks of 256 per SM.
 // Fails at  few, wide rows: 3 rows of 40,000 keep 3 warps busy. Rung 4 answers that. Needs bases and ld in
 //           multiples of 16 bytes.
 // Source    J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (2013).

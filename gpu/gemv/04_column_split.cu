@@ -4,8 +4,6 @@
 //           by a second kernel, in order, so the result is reproducible. Where there are rows enough, one
 //           piece, and one kernel.
 // Traffic   compulsory bytes, coalesced, plus one number per piece.
-// Limits    fp32 / fp64: gemv_column_split 40 / 32 registers, 32 / 64 bytes of static shared memory;
-//           gemv_add_pieces 30 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 6 / 8 blocks of 256 per SM.
 // Fails at  millions of narrow rows, which get a block each: rung 3 is the one for them. Needs bases and ld
 //           in multiples of 16 bytes.
 // Source    split-k, as in the gemm ladders of CUTLASS.

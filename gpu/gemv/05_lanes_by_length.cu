@@ -3,7 +3,6 @@
 // Change    rung 3 with groups of 1 to 32 lanes: a row of 8 elements is two lanes' work, not a warp's. Where rows do not lie on 16 bytes,
 //           elements one at a time, eight in flight.
 // Traffic   compulsory bytes; a warp's loads are neighbours where rows follow each other.
-// Limits    fp32 / fp64: 32 to 42 / 32 to 44 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  few, wide rows, as rung 3.
 // Source    the vector kernels of CUSP, which choose lanes by the mean row (Bell and Garland, SC'09).
 #include "gpu/gemv/lanes.hpp"

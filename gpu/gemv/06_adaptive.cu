@@ -6,7 +6,6 @@
 //           four or 16 loads each, one lane (rung 1, with loads as wide as the alignment allows), a block per row, pieces of rows by
 //           blocks (rung 4); all of them at any alignment. Rung 2 is a group of 32 lanes.
 // Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
-// Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates.
 // Source    terms and fit our own, as gemm's rung 22.
 #include "gpu/gemv/candidates.hpp"

@@ -4,7 +4,6 @@
 // Change    the library's own kernel. It is column-major: our row-major A (rows, cols) is its (cols, rows),
 //           taken transposed.
 // Traffic   compulsory bytes.
-// Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported. An alpha below 2^-24: the library multiplies x by it, and where
 //           that underflows, 0 times an infinity is NaN. So with any alpha below 1 and one column, whose
 //           elements it multiplies by alpha.

@@ -3,7 +3,6 @@
 // Change    first rung: the row loop is the grid. Three passes over the row: maximum, sum, result.
 // Traffic   x three times and y once, in loads that lie a row apart: a sector each, of which the caches must
 //           keep the rest.
-// Limits    32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 16 blocks of 128 per SM.
 // Fails at  wide rows and few rows alike. Rung 2 answers that.
 // Source    the definition.
 #include "gpu/log_softmax/common.hpp"

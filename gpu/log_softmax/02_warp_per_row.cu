@@ -3,8 +3,6 @@
 // Change    lanes take neighbouring elements; shuffles combine their maxima and sums.
 // Traffic   x three times and y once, coalesced; the second and third time from the caches, where the row
 //           fits.
-// Limits    fp32 / fp64: 30 / 58 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 / 4 blocks of 256 per
-//           SM.
 // Fails at  rows that the first-level cache loses between passes, and rows of fewer than 32, where lanes
 //           idle. Rung 3 answers both.
 // Source    the ladder's own step.

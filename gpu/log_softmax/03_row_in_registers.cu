@@ -4,9 +4,6 @@
 //           frameworks read three times there). 16-byte pieces where rows are made of them, neighbouring
 //           lanes taking neighbouring pieces; elements otherwise.
 // Traffic   compulsory: x once, y once.
-// Limits    fp32 / fp64: log_softmax_row_in_registers 17 to 75 / 28 to 119 registers;
-//           log_softmax_warp_per_row 30 / 58 registers, no spills (sm_90, nvcc 13.0, ptxas -v). Up to 128
-//           columns 8 blocks of 256 threads per SM; down to 3 / 2 at 1,024 columns.
 // Fails at  rows beyond 1,024 elements, which take rung 2's three passes within the same kernel: rung 4 takes
 //           a block for those.
 // Source    PyTorch's persistent softmax has the same idea; ours holds fp64 as well.

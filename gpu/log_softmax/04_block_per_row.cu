@@ -4,8 +4,6 @@
 //           in shared memory.
 // Traffic   x three times and y once, coalesced; the second and third time from the caches, where the row
 //           fits.
-// Limits    fp32 / fp64: 32 / 46 registers, 32 / 64 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 8 / 5 blocks of 256 per SM.
 // Fails at  narrow rows, where a block of 256 waits at its barriers over a few elements: rung 3 is for those;
 //           and at reading three times, which rung 5 answers.
 // Source    the ladder's own step.

@@ -4,8 +4,6 @@
 //           maximum grows, once for four elements; the pairs of a block are merged the same way. x is read
 //           once for them and once for the result.
 // Traffic   x twice and y once; the second time from the cache where the rows in flight fit.
-// Limits    fp32 / fp64: 24 / 28 registers, 64 / 128 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  narrow rows, as rung 4. The rescaling costs an exponential more per new maximum, and rounds once
 //           more.
 // Source    Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).

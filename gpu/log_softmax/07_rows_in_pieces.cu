@@ -3,10 +3,6 @@
 // Change    rung 5's pairs of maximum and sum, of pieces of a row by blocks; a second kernel merges the pairs of a row, always in the same
 //           order, and writes the piece. So a single wide row occupies the chip. As many pieces as fill it, of at least 2,048 columns.
 // Traffic   x twice and y once; the second time from the cache where x fits it; a pair for each piece.
-// Limits    fp32 / fp64: log_softmax_finish_pieces 32 / 28 registers, 64 / 128 bytes of static shared memory;
-//           log_softmax_run_pieces 25 / 30 registers, 64 / 128 bytes of static shared memory;
-//           log_softmax_online 24 / 28 registers, 64 / 128 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v).
 // Fails at  many rows, which fill the chip by themselves: a row is one piece then, and rung 5's kernel is taken.
 // Source    Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018); pieces as in gemv's rung 4.
 #include "gpu/log_softmax/pieces.hpp"

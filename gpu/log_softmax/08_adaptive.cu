@@ -5,7 +5,6 @@
 //           error on cases held out). The candidates: a warp per row (rung 2), rows in the registers of lanes (3) or of a block (6), a
 //           block per row with one read for maximum and sum (5), pieces of rows (7).
 // Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
-// Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates.
 // Source    terms and fit our own, as gemm's rung 22.
 #include "gpu/log_softmax/candidates.hpp"

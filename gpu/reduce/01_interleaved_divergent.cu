@@ -2,8 +2,6 @@
 //
 // Change    first rung: one element per thread, a tree in shared memory whose active threads lie 2^k apart.
 // Traffic   x once, then n / 256 partial results per pass.
-// Limits    fp32 / fp64: 12 / 16 registers, 1024 / 2048 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  divergence: after the first steps every warp still runs, with fewer and fewer active lanes. Rung 2
 //           answers that.
 // Source    M. Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 1.

@@ -2,8 +2,6 @@
 //
 // Change    the same tree with its work on the lowest threads, so whole warps fall idle.
 // Traffic   as rung 1.
-// Limits    fp32 / fp64: 12 to 14 / 20 registers, 1024 / 2048 bytes of static shared memory, no spills
-//           (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  bank conflicts: the lanes of a warp read 2^k apart in shared memory. Rung 3 answers that.
 // Source    M. Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 2.
 #include "gpu/reduce/common.hpp"

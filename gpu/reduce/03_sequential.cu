@@ -2,8 +2,6 @@
 //
 // Change    the tree folds the upper half onto the lower, so a warp reads neighbouring words.
 // Traffic   as rung 1.
-// Limits    fp32 / fp64: 12 / 16 registers, 1024 / 2048 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  half of the threads do nothing after loading. Rung 4 answers that.
 // Source    M. Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 3.
 #include "gpu/reduce/common.hpp"

@@ -2,8 +2,6 @@
 //
 // Change    each thread loads two elements, so half as many blocks do the same work.
 // Traffic   as rung 1, with half the partial results.
-// Limits    fp32 / fp64: 12 / 16 registers, 1024 / 2048 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  the last six steps: one warp works, and all eight wait at barriers. Rung 5 answers that.
 // Source    M. Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 4.
 #include "gpu/reduce/common.hpp"

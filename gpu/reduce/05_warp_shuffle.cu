@@ -3,8 +3,6 @@
 // Change    below 64 elements one warp folds in registers: no barrier, no shared memory. (In 2007 by volatile
 //           reads and lockstep, which stopped being legal with independent thread scheduling.)
 // Traffic   as rung 4.
-// Limits    fp32 / fp64: 14 / 18 to 20 registers, 1024 / 2048 bytes of static shared memory, no spills
-//           (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  one or two elements per thread: the fixed cost of a block is paid 2 n / 512 times. Rung 6 answers
 //           that.
 // Source    M. Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 5, with shuffles.

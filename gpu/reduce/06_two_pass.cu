@@ -3,9 +3,6 @@
 // Change    a thread folds many elements in a register before any tree; eight blocks per multiprocessor,
 //           whatever n is. Reproducible.
 // Traffic   x once; the partial results fit any cache.
-// Limits    fp32 / fp64: reduce_partials 31 to 32 / 30 registers, 32 / 64 bytes of static shared memory;
-//           reduce_grid 26 / 28 to 30 registers, 32 / 64 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  4-byte loads: more instructions in flight than bytes. Rung 7 answers that.
 // Source    Harris (2007), kernel 7; grid-stride loops: M. Harris, "CUDA Pro Tip" (2013).
 #include "gpu/reduce/two_pass.hpp"

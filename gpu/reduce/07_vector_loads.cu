@@ -3,9 +3,6 @@
 // Change    the bulk is read as 16-byte vectors between the first and the last 16-byte boundary; head and
 //           tail one by one, so any alignment will do.
 // Traffic   as rung 6.
-// Limits    fp32 / fp64: reduce_grid 32 registers, 32 / 64 bytes of static shared memory; reduce_partials 31
-//           to 32 / 30 registers, 32 / 64 bytes of static shared memory, no spills (sm_90, nvcc 13.0, ptxas
-//           -v). 8 blocks of 256 per SM.
 // Fails at  small n, where two launches cost more than the read. Rung 9 answers that.
 // Source    J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (2013).
 #include "gpu/reduce/two_pass.hpp"

@@ -2,9 +2,6 @@
 //
 // Change    blocks add their result to the answer as they finish, in whatever order that is.
 // Traffic   as rung 7, without partial results.
-// Limits    fp32 / fp64: reduce_atomic 32 registers, 32 / 64 bytes of static shared memory;
-//           reduce_atomic_start 6 to 8 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per
-//           SM.
 // Fails at  reproducibility: the order of the blocks is the order of the additions. And, in fp32, subnormal
 //           sums, which atomicAdd in global memory flushes to 0. Both are declared.
 // Source    CUDA C++ Programming Guide, "Atomic Functions"; the maximum by compare-and-swap, as shown there.

@@ -3,8 +3,6 @@
 // Change    a counter tells a block that all others have stored theirs; it reads them in their own order, so
 //           the answer is reproducible though the launch is one.
 // Traffic   as rung 7.
-// Limits    fp32 / fp64: 32 registers, 33 / 65 bytes of static shared memory, no spills (sm_90, nvcc 13.0,
-//           ptxas -v). 8 blocks of 256 per SM.
 // Fails at  nothing by size; the counter must be zero at the start, which costs a 4-byte fill.
 // Source    CUDA samples, "threadFenceReduction"; CUDA C++ Programming Guide, "Memory Fence Functions".
 #include "gpu/reduce/last_block.hpp"

@@ -3,9 +3,6 @@
 // Change    each thread carries the rounding error of its last addition into the next; partial sums are
 //           joined the same way.
 // Traffic   as rung 7; the additions still hide behind memory.
-// Limits    fp32 / fp64: reduce_grid 32 registers, 64 / 128 bytes of static shared memory; reduce_partials 21
-//           / 30 registers, 64 / 128 bytes of static shared memory, no spills (sm_90, nvcc 13.0, ptxas -v). 8
-//           blocks of 256 per SM.
 // Fails at  a term larger than the sum so far: [1, 1e20, 1, -1e20] gives 0. The bound holds, since it is
 //           relative to the sum of magnitudes; rung 11 does better.
 // Source    W. Kahan, "Further remarks on reducing truncation errors", CACM 8 (1965); Higham (2002),

@@ -3,9 +3,6 @@
 // Change    the error of every addition is summed apart and added once at the end: terms larger than the sum
 //           lose nothing.
 // Traffic   as rung 7; the additions still hide behind memory.
-// Limits    fp32 / fp64: reduce_grid 32 registers, 64 / 128 bytes of static shared memory; reduce_partials 26
-//           / 30 registers, 64 / 128 bytes of static shared memory, no spills (sm_90, nvcc 13.0, ptxas -v). 8
-//           blocks of 256 per SM.
 // Fails at  cancellation beyond u^2: rung 12 carries two words throughout.
 // Source    A. Neumaier, ZAMM 54 (1974); T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SISC 26
 //           (2005), Sum2.

@@ -3,9 +3,6 @@
 // Change    the pair of sum and error is renormalised at every addition: twice the working precision
 //           throughout, rounded once.
 // Traffic   as rung 7; the additions still hide behind memory.
-// Limits    fp32 / fp64: reduce_grid 30 / 32 registers, 64 / 128 bytes of static shared memory;
-//           reduce_partials 26 / 30 registers, 64 / 128 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  speed where the additions show: about ten operations a term.
 // Source    T. J. Dekker, Numer. Math. 18 (1971); Y. Hida, X. S. Li, D. H. Bailey, "Quad-double arithmetic"
 //           (2001).

@@ -6,7 +6,6 @@
 //           rung 7. The count of finished blocks is the plan's, and the last block puts it back to 0, so that a run is one launch
 //           without a fill. Every candidate adds in an order that n and the grid fix: reproducible.
 // Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
-// Limits    those of the candidate chosen.
 // Fails at  vectors that suit none of the candidates.
 // Source    terms and fit our own, as gemm's rung 22.
 #include "gpu/reduce/candidates.hpp"

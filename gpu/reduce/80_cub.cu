@@ -4,7 +4,6 @@
 // Change    the library's two-pass reduction with its tuned tile sizes; the maximum with an operation of
 //           ours, since its own loses NaN.
 // Traffic   as rung 7.
-// Limits    the library's.
 // Fails at  nothing by size.
 // Source    NVIDIA CUB, "cub::DeviceReduce".
 #include <cub/device/device_reduce.cuh>

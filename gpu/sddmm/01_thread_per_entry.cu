@@ -3,7 +3,6 @@
 // Change    first rung: the parallel loop is the loop over entries, nothing else.
 // Traffic   2 k elements per entry. Neighbouring threads read rows of Y far apart, one element each at a
 //           time: a sector of 32 bytes per element until the L1 keeps it for the next ones.
-// Limits    fp32 / fp64: 26 / 27 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  everything with k > 8 or so: 32 sectors per load. Rung 3 answers that.
 // Source    the definition.
 #include "gpu/sddmm/common.hpp"

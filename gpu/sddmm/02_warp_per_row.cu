@@ -2,7 +2,6 @@
 //
 // Change    no search; all lanes read the same element of X, so that half of the reads become broadcasts.
 // Traffic   as rung 1 for Y, k elements per row for X.
-// Limits    fp32 / fp64: 30 / 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  rows shorter than a warp, whose lanes idle, and giant rows, which one warp walks alone. The reads
 //           of Y are still one sector each. Rungs 3 and 6 answer these.
 // Source    Bell and Garland, SC'09, whose CSR-vector gives a row to a warp.

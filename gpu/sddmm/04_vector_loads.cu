@@ -3,8 +3,6 @@
 // Change    k / 4 lanes (fp64: k / 2) take an entry, so that at k = 32 a warp has four in flight, and three
 //           shuffles sum all of them.
 // Traffic   as rung 3; a quarter of the loads. Where bases or ld do not lie on 16 bytes, single elements.
-// Limits    fp32 / fp64: 40 / 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 6 / 8 blocks of 256 per
-//           SM.
 // Fails at  nothing by shape, but each entry still searches for its row and reads X anew. Rung 5 answers
 //           that.
 // Source    J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (2013).

@@ -3,8 +3,6 @@
 // Change    a warp takes a row; eight lanes an entry, with up to four pieces of X each: X is read once per
 //           row, and no entry searches.
 // Traffic   k elements of Y per entry, k of X per row. Beyond k = 128 (fp64: 64) the rest of X is read again.
-// Limits    fp32 / fp64: 66 to 72 / 54 to 59 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 3 / 4 blocks
-//           of 256 per SM.
 // Fails at  skew: a giant row is one warp's work, and rows of one or two entries leave most groups idle.
 //           Rung 6 answers that.
 // Source    Nisa, Sukumaran-Rajam, Kurt, Hong and Sadayappan, HiPC 2018, who keep rows on chip.

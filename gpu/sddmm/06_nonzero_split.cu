@@ -4,8 +4,6 @@
 //           on from there; X is loaded into registers again where a row ends. 65,536 rows of 32,
 //           k = 32, fp32: 106 us, rung 5 151 us (H200).
 // Traffic   as rung 5; X once more for each run that is cut.
-// Limits    fp32 / fp64: 48 to 64 / 48 to 55 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 4 blocks of
-//           256 per SM.
 // Fails at  latency: an entry's gather is used at once, so each group has one row of Y in flight. Rung 7
 //           answers that.
 // Source    the equal split of Dalton, Olson and Bell, TOMS 2015, and of Gale, Zaharia, Young and Elsen,

@@ -5,8 +5,6 @@
 //           shuffles instead of 24; the store is one line. prepare() notes the row of every 32nd entry, so
 //           that rows are searched only in steps where one ends, by shuffles.
 // Traffic   as rung 6, and 4 bytes for 32 entries.
-// Limits    sddmm_steps 48 to 72 registers; sddmm_step_rows 18 registers, no spills (sm_90, nvcc 13.0, ptxas
-//           -v). 8 / 7 blocks of 128 per SM.
 // Fails at  nothing by shape. The loop over k and its ends are decided at run time: rung 8 answers that.
 // Source    the butterfly is the matrix transpose by exchange of halves: J. O. Eklundh, IEEE Trans. Computers
 //           C-21 (1972).

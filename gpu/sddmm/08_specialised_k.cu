@@ -5,9 +5,6 @@
 //           on average and k is a line, a group has four lanes and entries instead of eight, and waits
 //           less often at the end of a row.
 // Traffic   as rung 7.
-// Limits    fp32 / fp64: sddmm_steps 40 to 80 / 48 to 128 registers; sddmm_step_rows 18 registers, no spills
-//           (sm_90, nvcc 13.0, ptxas -v). At k = 32 and 128: 9 and 6 blocks of 128 per SM in fp32, 9 and 4 in
-//           fp64.
 // Fails at  every other k, and rows off 16 bytes, where it is rung 7.
 // Source    Hidayetoglu et al., "At-Scale Sparse Deep Neural Network Inference", HPEC 2020, for the
 //           habit.

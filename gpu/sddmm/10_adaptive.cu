@@ -7,7 +7,6 @@
 //           to the compiler, and slower where it is. It chose by thresholds on the entries per distinct column before.
 // Traffic   of the candidate chosen; the counts cost two passes over the columns on the device, a copy of row_ptr to the host and a pass
 //           over it there, in prepare().
-// Limits    those of the candidate chosen.
 // Fails at  matrices whose rows change character along the matrix: one choice is made for all of it.
 // Source    terms and fit our own, as spmm's rung 13.
 #include "gpu/sddmm/candidates.hpp"

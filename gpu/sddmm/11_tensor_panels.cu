@@ -7,13 +7,6 @@
 //           halve the rows of Y asked for and converted. k = 32, 64 and 128 are known to the compiler: tests of
 //           a row's end around each load cost 281 us for 200.
 // Traffic   as rung 9.
-// Limits    fp32 / fp64: sddmm_tensor_panels 68 to 220 / 66 to 238 registers, 0 to 60 / 0 to 16 bytes spilled
-//           per thread; sddmm_steps 40 to 80 / 48 to 128 registers; sddmm_runs 56 to 80 / 59 to 72 registers;
-//           sddmm_fill_units 47 to 70 registers; sddmm_count_units 40 to 64 registers; sddmm_step_rows 18
-//           registers; sddmm_row_features 16 registers (sm_90, nvcc 13.0, ptxas -v). The tensor panels at k =
-//           32 and 128: 8 and 64 KiB of dynamic shared memory, 7 and 3 blocks of 128 per SM. H200, banded
-//           rows of 60, fp32: 79 us at k = 32 and 209 at 128 (rung 8 225 and 587, cuSPARSE 319 and 901; with
-//           panels of 8 rows and X converted for every group 86 and 253).
 // Fails at  rows that share little: a unit of 16 rows costs as much as three entries in rung 8. Few and deep
 //           panels, as one warp goes along each. Where columns do not ascend or giant rows hold most entries, it
 //           is rung 8.

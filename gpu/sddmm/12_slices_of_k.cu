@@ -2,7 +2,6 @@
 //
 // Change    rung 8 for 32 terms at a time (fp64: 16), a launch each; all but the first add to s.
 // Traffic   a line of Y per entry and slice, from L2 instead of memory; columns once per slice, s twice.
-// Limits    as rung 8. H200, power law, k = 128, fp32: 332 us, rung 8 445, cuSPARSE 870.
 // Fails at  Y that fits the cache as it is, or does not even in slices.
 // Source    our own; tiles for a cache, though of rows of Y, are those of Nisa et al., HiPC 2018.
 #include "gpu/sddmm/steps.hpp"

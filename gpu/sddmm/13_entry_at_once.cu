@@ -4,8 +4,6 @@
 //           and two of Y a lane are asked for together, by as many lanes as that takes. An entry waits twice: for its row and column,
 //           and for X and Y. Rung 8 has 32 entries for a warp, which few entries do not fill a device with.
 // Traffic   2 k elements per entry, X mostly from the L1; row and column of an entry.
-// Limits    fp32 / fp64: sddmm_at_once 32 to 40 / 32 registers; sddmm_step_rows 18 registers;
-//           sddmm_rows_of_entries 16 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  many entries: X is loaded for each, and five shuffles are for one sum. Rung 8 answers these.
 // Source    our own.
 #include "gpu/sddmm/at_once.hpp"

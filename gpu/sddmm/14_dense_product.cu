@@ -5,10 +5,6 @@
 //           tiles want B by rows of k.
 // Traffic   X cols / 64 or 128 times, Y rows / 64 times, from the second-level cache; all pairs once written and read; row and column of
 //           an entry.
-// Limits    fp32 / fp64: gemm_tensor 186 to 200 registers; gemm_multistage 144 to 147 registers; sddmm_turn
-//           32 registers, 4224 / 8448 bytes of static shared memory; sddmm_step_rows 18 registers;
-//           sddmm_rows_of_entries 16 registers; sddmm_take 14 registers, no spills (sm_90, nvcc 13.0, ptxas
-//           -v).
 // Fails at  patterns of a few percent, where most of the product is for nothing; more than 1 GiB of pairs: unsupported.
 // Source    our own; it is what attention with a dense mask does.
 #include "gpu/sddmm/dense_product.hpp"

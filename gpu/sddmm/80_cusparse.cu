@@ -5,7 +5,6 @@
 //           beta 0; Y is passed as it lies, taken transposed. Descriptors, buffer and analysis are made in
 //           prepare().
 // Traffic   not published.
-// Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported. So are columns that do not ascend, or are there twice: of some such
 //           matrices it leaves results unwritten, 29,079 to 29,642 of 135,987 of
 //           sddmm.f64(rows=4250,cols=64,k=96,pattern=unsorted,density=0.5,fill=real,seed=299999831855) (cuSPARSE 12.6.3, H100, four runs)

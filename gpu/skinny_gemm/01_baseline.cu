@@ -4,7 +4,6 @@
 //           first.
 // Traffic   Y is read and written k times; X once per element, but a row apart between lanes; W from the
 //           cache.
-// Limits    fp32 / fp64: 28 / 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  everything: 2 k n accesses of Y per row. Rung 2 answers that.
 // Source    the definition.
 #include "gpu/skinny_gemm/common.hpp"

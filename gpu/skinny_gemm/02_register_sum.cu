@@ -2,7 +2,6 @@
 //
 // Change    the column loop goes outside: each element of Y is summed in a register and written once.
 // Traffic   Y once; X n times, a row apart between lanes, which the caches must absorb; W from the cache.
-// Limits    fp32 / fp64: 32 / 28 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  loads: two per multiply-add, X's from 32 different lines. Rung 3 takes W out of that path.
 // Source    the definition.
 #include "gpu/skinny_gemm/register_sum.hpp"

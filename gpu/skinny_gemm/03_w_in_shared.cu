@@ -4,8 +4,6 @@
 //           that X uses. Where K has more than 128, Y carries the sums from one panel to the next. Threads
 //           past the last row stay for the barriers.
 // Traffic   as rung 2 for X and Y; W once per block.
-// Limits    fp32 / fp64: 48 registers, 8192 / 16384 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 5 blocks of 256 per SM.
 // Fails at  X, still read once per column. Rung 4 answers that.
 // Source    CUDA C++ Programming Guide, "Shared Memory".
 #include "gpu/skinny_gemm/common.hpp"

@@ -4,8 +4,6 @@
 //           Y carrying the sums. 128 fp64 elements at once would need 256 registers, which a thread does not
 //           have.
 // Traffic   X once per 16 columns; Y once per 64 of K.
-// Limits    fp32 / fp64: 109 / 163 registers, 4096 / 8192 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 2 / 1 blocks of 256 per SM.
 // Fails at  its own registers: few warps fit, and each of the 64 loads still touches 32 lines. Rung 5 holds
 //           sums instead.
 // Source    the ladder's own step.

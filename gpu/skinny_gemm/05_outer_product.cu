@@ -3,8 +3,6 @@
 // Change    one element of X at a time, multiplied with a row of W into 16 sums: 16 independent chains
 //           instead of one, and the registers of the row are free again.
 // Traffic   X and Y once per 16 columns. W's row is one address for the whole warp, 16 bytes a load.
-// Limits    fp32 / fp64: 62 / 78 registers, 8192 / 16384 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 4 / 3 blocks of 256 per SM.
 // Fails at  the loads of X, one element from each of 32 lines, with the arithmetic waiting for each. Rung 6
 //           answers that.
 // Source    the ladder's own step.

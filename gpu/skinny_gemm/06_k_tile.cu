@@ -3,8 +3,6 @@
 // Change    16 loads of X in flight before the 256 multiply-adds that need them; together they use up the
 //           sectors they touch (4 of 32 bytes in fp64), before the cache can lose them.
 // Traffic   X and Y once per 16 columns.
-// Limits    fp32 / fp64: 66 / 80 registers, 8192 / 16384 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 3 blocks of 256 per SM.
 // Fails at  a warp still touches 32 lines per load, and each load brings 8 of the 32 bytes of its sectors.
 //           Rungs 7 and 8 try wider loads; rung 9 gives neighbouring lanes neighbouring elements.
 // Source    the ladder's own step.

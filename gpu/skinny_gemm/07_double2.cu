@@ -4,8 +4,6 @@
 // Traffic   compulsory, if the caches hold what they were given: a load takes 16 bytes of a 32-byte sector in
 //           each of 32 rows, 1 KB apart. The next load reads the other halves, when 32 warps times 32
 //           lines have passed through the same cache.
-// Limits    fp32 / fp64: 60 / 74 registers, 8192 / 16384 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 4 / 3 blocks of 256 per SM.
 // Fails at  just that: half of each sector is lost or fetched twice, and only one load is in flight per
 //           thread, so it loses to rung 6 although it issues half as many loads. Wide loads help where lanes
 //           are neighbours, which they are not. Needs bases and leading dimensions in multiples of 16 bytes.

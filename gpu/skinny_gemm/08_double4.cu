@@ -2,8 +2,6 @@
 //
 // Change    two 16-byte loads side by side: each thread takes whole sectors.
 // Traffic   compulsory: both halves of a sector are asked for at once.
-// Limits    fp32 / fp64: 65 / 80 registers, 8192 / 16384 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 3 blocks of 256 per SM.
 // Fails at  the shape of the requests: each of the two instructions touches 32 lines and is served in as many
 //           turns, and with a tile of 4 (fp32: 8) the arithmetic between loads is too short to cover them. A
 //           little better than rung 7, behind rung 6. Needs bases and leading dimensions in multiples of 16

@@ -7,8 +7,7 @@
 //           64, whole sectors. Eight steps of 8 are in flight while one is multiplied, across the ends of
 //           rows. Each warp has one contiguous share of the rows, so all finish together.
 // Traffic   compulsory, coalesced; W once per warp.
-// Limits    fp64: 160 to 255 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 1 block of 256 threads per
-//           SM, 64 KiB of X in flight in it. The most registers are for K = 128 and N = 16.
+// Limits    The most registers are for K = 128 and N = 16.
 // Fails at  K beyond 128: W is loaded anew for each panel and 16 rows (from the cache); N beyond 16: X is
 //           read again per 16 columns. Needs sm_90.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; Little's law for the loads in flight.

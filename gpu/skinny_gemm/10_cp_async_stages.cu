@@ -7,9 +7,8 @@
 //           of W 32 (fp64: 8 and 8). Each block has one contiguous share of the rows. Where N > 16, rows
 //           of Y that do not lie on 16-byte boundaries are gathered by their warp and written one by one.
 // Traffic   compulsory for up to 64 columns, coalesced; W from the second-level cache, 6 (fp64: 12) % of X's.
-// Limits    fp32 / fp64: 119 to 255 / 130 to 250 registers, no spills (sm_90, nvcc 13.0, ptxas -v). For N <=
-//           16: 63 / 60 KiB of dynamic shared memory (N = 64: 72 / 78; to gather Y, 9 / 17 more) and 3 (N >
-//           32: 2) blocks of 128 threads per SM, each with 32 KiB of X in flight.
+// Limits    For N <= 16: 63 / 60 KiB of dynamic shared memory (N = 64: 72 / 78; to gather Y, 9 / 17 more) and
+//           3 (N > 32: 2) blocks of 128 threads per SM, each with 32 KiB of X in flight.
 // Fails at  nothing by design at N <= 64; fp64 arithmetic outside of the tensor cores has half of rung 9's
 //           rate, which shows from N = 32.
 // Source    PTX ISA, "cp.async"; Little's law for the bytes in flight.

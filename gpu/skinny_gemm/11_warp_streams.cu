@@ -5,9 +5,6 @@
 //           in shared memory as a whole, once.
 // Traffic   compulsory for up to 16 columns, coalesced; X again for each further 16 columns, Y again for
 //           each further 128 of K.
-// Limits    fp32: 139 to 183 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 1 block of 128 threads per
-//           SM, 212 KiB of dynamic shared memory, 128 KiB of X in flight. H200, 281,903 x 128 x 16: 54.8 us,
-//           1.43 of cuBLAS; rung 10: 75.6 us.
 // Fails at  the issue of multiply-adds: one warp on a scheduler does not issue one per cycle, more warps
 //           leave too few bytes of stages for each. Rung 13 leaves the products to the tensor cores, rung 14
 //           the copies to the copy engine.

@@ -5,10 +5,6 @@
 //           that memory reads long pieces and twice as many bytes are in flight; fragments come from
 //           there.
 // Traffic   compulsory, coalesced; W once per warp.
-// Limits    fp64: 230 to 232 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 1 block of 256 threads per
-//           SM, 216 KiB of dynamic shared memory, 131 KB of X in flight. H200, 281,903 x 128 x 16: 84.1 to
-//           87.1 us, where cuBLAS takes 83.5; rung 9: 91.3 to 97.9 us. With each copy told to let X leave the
-//           second-level cache first: 91.2 us.
 // Fails at  as rung 9: K beyond 128, N beyond 16.
 // Source    as rungs 9 and 10.
 #include "gpu/skinny_gemm/streamed_fragments.hpp"

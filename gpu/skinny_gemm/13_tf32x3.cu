@@ -8,9 +8,6 @@
 // Values    an item of 16 rows that has an operand below 2^-100, where the low part is lost, or a sum
 //           that is not finite is made again by plain multiply-adds; so is all where K is below 16.
 // Traffic   compulsory for up to 16 columns, coalesced; W once per warp.
-// Limits    fp32: 251 to 255 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 1 block of 256 threads per
-//           SM, 120 KiB of dynamic shared memory. H200, 281,903 x 128 x 16: 51.2 us, 1.53 of cuBLAS (with a
-//           cache hint on each copy, since dropped; five stages: 52.8 us).
 // Fails at  K beyond 128: W is loaded and split anew for each panel and 16 rows; N beyond 16: X is read
 //           again.
 // Source    H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores" (2022).

@@ -8,15 +8,6 @@
 //           quarters' sums are combined by 3 shuffles for 128 multiply-adds; each lane's columns are permuted so that
 //           what it keeps needs no choosing. X is told to leave the second-level cache first, Y stays there.
 // Traffic   compulsory for up to 16 columns, in pieces of 8 KiB; X again for each further 16 columns.
-// Limits    fp32: skinny_bulk_streams 124 to 209 registers, 128 bytes of static shared memory; skinny_streams
-//           139 to 183 registers, no spills (sm_90, nvcc 13.0, ptxas -v). skinny_bulk_streams: 136 KiB of
-//           dynamic shared memory, 1 block of 256 threads per SM, 128 KiB of X in flight; K of less than 128
-//           takes other numbers of registers. H200, 281,903 x 128 x 16: 42.2 us, 1.87 of cuBLAS, 41.6 from
-//           cold caches. Its prototypes: without the cache hint 51.0 and 46.0; the same copies without the
-//           products 40.4, plain loads and stores of as many bytes 40.6; tiles of 8 rows 47.6; W fetched one
-//           element after the other behind X's first copies 49.3. All these read past a short last tile's
-//           rows, where nothing may ever have been written (the CPU executor's finding; the sums went
-//           nowhere): not measured since.
 // Fails at  K beyond 128, rows with a gap between them or not of whole 16 bytes: rung 11's streams, as
 //           before. The last tile's products, which nothing hides.
 // Source    PTX ISA, "cp.async.bulk", "createpolicy".

@@ -4,7 +4,6 @@
 //           along most of them alone. 128 bytes of a row at a time: half as many barriers in fp32, and whole pieces of rows that lie on no
 //           16-byte boundary.
 // Traffic   that of rung 10, and W four times as often from the second-level cache: a quarter of X's bytes for N = 16 in fp32, half in fp64.
-// Limits    fp32 / fp64: 79 to 128 / 78 to 128 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  many rows, where rung 10's larger tiles load W less often and multiply more for each load from shared memory.
 // Source    as rung 10.
 #include "gpu/skinny_gemm/stages.hpp"

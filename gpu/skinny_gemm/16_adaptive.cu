@@ -7,7 +7,6 @@
 //           gemv's lanes for one column; tiles of gemm's ladder: 32 x 32 with the depth in parts, 64 x 64, and 32 x 32 or 32 x 64 whose
 //           depth warps share, in fp64 also 128 x 32. No drawn case was fastest by rung 6; rung 13 computes in another arithmetic.
 // Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
-// Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates; a plan for few runs where the model's two best are close.
 // Source    terms and fit our own, as gemm's rung 22.
 #include "gpu/skinny_gemm/candidates.hpp"

@@ -5,8 +5,6 @@
 //           every element; at the end lanes hand each other halves of their sums, until each has the total of one or two.
 // Traffic   compulsory for up to 16 columns, X again for each further 16; W once from the second-level cache for each block, and where
 //           it has more than 4 KB a column once for each set of rows.
-// Limits    fp32 / fp64: 95 to 128 / 128 registers, 0 / 0 to 8 bytes spilled per thread (sm_90, nvcc 13.0,
-//           ptxas -v).
 // Fails at  more than 16 columns; little depth, which has no work for 32 lanes and much for the sums: rungs 10 and 6.
 // Source    the sums: "Faster Parallel Reductions on Kepler" (NVIDIA, 2014), for many sums at once.
 #include "gpu/skinny_gemm/row_lanes.hpp"

@@ -4,7 +4,6 @@
 //           instruction also where rows lie on no 16-byte boundary, and more blocks share a multiprocessor. Copies alone of 160,487
 //           rows of 279 (fp32, H100): pieces of 64 bytes 1,780 GB/s, of 128 bytes 2,350; of 32 bytes, as gemm's tiles had them, 1,270.
 // Traffic   that of rung 10, and W twice as often from the second-level cache.
-// Limits    fp32 / fp64: 101 to 168 / 80 to 168 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  products whose arithmetic counts: half as many multiply-adds as in rung 10 for each load from shared memory.
 // Source    as rung 10.
 #include "gpu/skinny_gemm/stages.hpp"

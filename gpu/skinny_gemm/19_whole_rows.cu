@@ -8,9 +8,6 @@
 //           their sums there; other warps go on meanwhile. Products of fp32 by FMA, of fp64 by tensor cores, which read a row's terms
 //           once for 8 columns.
 // Traffic   compulsory for up to 64 columns, X again for each further 64; W once from the second-level cache for each block.
-// Limits    fp32 / fp64: skinny_stages 101 to 168 / 80 to 168 registers; skinny_whole_rows 94 to 141 / 92 to
-//           148 registers, 128 bytes of static shared memory, 0 to 4 / 0 bytes spilled per thread (sm_90,
-//           nvcc 13.0, ptxas -v).
 // Fails at  more terms and columns than shared memory holds of W beside two tiles (256 x 64 in fp64); rows with large gaps off
 //           16 bytes: rung 18's tiles then.
 // Source    as rung 14.

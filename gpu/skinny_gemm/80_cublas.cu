@@ -4,7 +4,6 @@
 //
 // Change    the library's own kernels, arithmetic of the operator's type.
 // Traffic   the library's.
-// Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported.
 // Source    cuBLAS library, "cublas<t>gemm()".
 #include "gpu/runtime/cublas.hpp"

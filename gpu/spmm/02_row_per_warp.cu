@@ -3,9 +3,6 @@
 // Change    the unit is a row: its bounds are read once, and a warp that ends frees its place for another at
 //           once, where a block of eight rows waited for its longest.
 // Traffic   as rung 1; indices and values once more for every 32 columns.
-// Limits    fp32 / fp64: 32 / 30 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 16 blocks of 128 per SM.
-//           H200, fp32, 32 columns, warm: 724 us on a power law (0.21 of cuSPARSE's speed), 343 us on an
-//           FEM-like matrix (1.17 of cuSPARSE's speed), 380 us on a stencil (1.19 of cuSPARSE's speed).
 // Fails at  widths below 32: the lanes beyond are idle.
 #include "gpu/spmm/common.hpp"
 

@@ -5,10 +5,6 @@
 //           bytes, lanes move 8 or 4; where they move one element and there are more than 32 columns, a lane has
 //           up to four that lie 32 apart, so that indices are read once for all of them (rows of 251, fp32).
 // Traffic   as rung 1, with a quarter of the instructions.
-// Limits    fp32 / fp64: 28 to 32 / 28 to 40 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 16 blocks of
-//           128 per SM. H200, fp32, 32 columns, warm: 1333 us on a power law (0.12 of cuSPARSE's speed), 220
-//           us on an FEM-like matrix (1.82 of cuSPARSE's speed), 152 us on a stencil (2.98 of cuSPARSE's
-//           speed).
 // Fails at  rows of unequal length: the eight of a warp end together. Rung 6 answers that. One load in flight
 //           per lane: rung 9.
 #include "gpu/spmm/rows.hpp"

@@ -3,10 +3,6 @@
 // Change    rung 2's lanes read every index and value from global memory, all from one address; here each is
 //           loaded by one lane, 32 neighbours at once, and broadcast from shared memory.
 // Traffic   as rung 2, with one global load per 32 entries in place of 64.
-// Limits    fp32 / fp64: 32 / 40 registers, 1024 / 1536 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 16 / 12 blocks of 128 per SM. H200, fp32, 32 columns, warm: 1198 us on a power
-//           law (0.13 of cuSPARSE's speed), 484 us on an FEM-like matrix (0.83 of cuSPARSE's speed), 497 us
-//           on a stencil (0.91 of cuSPARSE's speed).
 // Fails at  rows shorter than 32: the staging is a round trip more. Widths below 32, as rung 2.
 // Source    Huang, Dai, Wang and Yang, "GE-SpMM", SC'20 (coalesced row caching).
 #include "gpu/spmm/staged.hpp"

@@ -2,10 +2,6 @@
 //
 // Change    the entries that rung 4 stages serve 64 or 128 columns, and as many loads of B are in flight per entry.
 // Traffic   as rung 4; indices and values once for 128 columns, not once for 32.
-// Limits    fp32 / fp64: 32 to 56 / 40 to 64 registers, 1024 / 1536 bytes of static shared memory, no spills
-//           (sm_90, nvcc 13.0, ptxas -v). 12 blocks of 128 per SM for two columns, 9 / 8 for four. H200,
-//           fp32, 32 columns, warm: 1203 us on a power law (0.13 of cuSPARSE's speed), 484 us on an FEM-like
-//           matrix (0.83 of cuSPARSE's speed), 496 us on a stencil (0.91 of cuSPARSE's speed).
 // Fails at  widths up to 32, where it is rung 4; a ragged last panel idles.
 // Source    Huang, Dai, Wang and Yang, "GE-SpMM", SC'20 (coarse-grained warp merging).
 #include "gpu/spmm/staged.hpp"

@@ -2,10 +2,6 @@
 //
 // Change    prepare() sorts the rows, so that the rows of a warp are equally long, and none starts late.
 // Traffic   4 bytes more per row; neighbours in C and in A are neighbours no more, unless equally long.
-// Limits    fp32 / fp64: 28 to 32 / 28 to 40 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 16 blocks of
-//           128 per SM. H200, fp32, 32 columns, warm: 1897 us on a power law (0.08 of cuSPARSE's speed), 368
-//           us on an FEM-like matrix (1.09 of cuSPARSE's speed), 169 us on a stencil (2.67 of cuSPARSE's
-//           speed).
 // Fails at  matrices whose neighbouring rows share columns: the cache loses what the order was worth. A giant
 //           row, which is begun first and still is the last: rung 7.
 // Source    Gale, Zaharia, Young and Elsen, "Sparse GPU Kernels for Deep Learning", SC'20 (row swizzle).

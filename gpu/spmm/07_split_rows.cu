@@ -6,11 +6,6 @@
 //           32 parts; a block only a row of more: a block for each took longer than the products (8,128 rows of
 //           a power law, 64 columns, fp64, H100: 133 us, now 125).
 // Traffic   as rung 3, and n sums written and read again per part.
-// Limits    fp32 / fp64: spmm_rows 28 to 32 / 28 to 40 registers; spmm_join_parts 32 registers, 4096 / 8192
-//           bytes of static shared memory, no spills (sm_90, nvcc 13.0, ptxas -v). spmm_rows: 16 blocks of
-//           128 per SM; the second pass: 2 blocks of 1,024. H200, fp32, 32 columns, warm: 129 us on a power
-//           law (1.20 of cuSPARSE's speed), 273 us on an FEM-like matrix (1.47 of cuSPARSE's speed), 152 us
-//           on a stencil (2.98 of cuSPARSE's speed).
 // Fails at  regular matrices: it only adds the list.
 // Source    Pang, Fei, Qu, Zhang and Li, "A Row Decomposition-based Approach for Sparse Matrix Multiplication
 //           on GPUs", PPoPP'24 (RoDe), for treating long rows apart, in parts.

@@ -5,10 +5,6 @@
 //           fp64 a lane holds two packs of 16 bytes. Other widths, and operands off 16-byte boundaries, as
 //           rung 3.
 // Traffic   as rung 3.
-// Limits    fp32 / fp64: spmm_fixed_width 32 / 40 registers; spmm_rows 28 to 32 / 28 to 40 registers, no
-//           spills (sm_90, nvcc 13.0, ptxas -v). 16 / 12 blocks of 128 per SM. H200, fp32, 32 columns, warm:
-//           1035 us on a power law (0.15 of cuSPARSE's speed), 212 us on an FEM-like matrix (1.89 of
-//           cuSPARSE's speed), 146 us on a stencil (3.11 of cuSPARSE's speed).
 // Fails at  as rung 3; each width is a kernel more to compile.
 #include "gpu/spmm/rows.hpp"
 

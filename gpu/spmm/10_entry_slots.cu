@@ -5,10 +5,6 @@
 //           shuffles, half the columns at a time. Neighbouring groups read neighbouring entries: indices and
 //           values come 32 bytes at once, and so does B where columns are neighbours.
 // Traffic   as rung 9, fewer sectors.
-// Limits    fp32 / fp64: 32 to 46 / 40 to 56 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 16 / 12
-//           blocks of 128 per SM. H200, fp32, 32 columns, warm: 821 us on a power law (0.19 of cuSPARSE's
-//           speed), 186 us on an FEM-like matrix (2.16 of cuSPARSE's speed), 149 us on a stencil (3.03 of
-//           cuSPARSE's speed).
 // Fails at  skewed rows, whose mean says little: rung 13. (Indices and values loaded once per row and passed
 //           on by shuffles, in place of loads that a group's lanes share, were slower on eight of nine
 //           matrices on an H200: the loads hit the first-level cache.)

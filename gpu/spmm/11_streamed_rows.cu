@@ -5,11 +5,6 @@
 //           whatever rows they belong to; a row that is complete is stored on the way. Indices and values are
 //           asked for one batch ahead. Long rows are cut as in rung 7.
 // Traffic   as rung 9, and 8 bytes per group.
-// Limits    fp32 / fp64: spmm_ranges 48 to 62 / 60 to 80 registers; spmm_join_parts 32 registers, 4096 / 8192
-//           bytes of static shared memory, no spills (sm_90, nvcc 13.0, ptxas -v). spmm_ranges, whose
-//           registers launch bounds limit: 10 / 8 blocks of 128 per SM. H200, fp32, 32 columns, warm: 117 us
-//           on a power law (1.32 of cuSPARSE's speed), 263 us on an FEM-like matrix (1.52 of cuSPARSE's
-//           speed), 148 us on a stencil (3.07 of cuSPARSE's speed).
 // Fails at  long rows next to each other that share columns: groups of a warp are far apart then, and read
 //           neighbours of B at different times, which slots (rung 10) read together.
 // Source    Merrill and Garland, SC'16, for equal shares of rows and entries.

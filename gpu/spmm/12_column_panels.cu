@@ -4,9 +4,6 @@
 //           then the next. Only where a panel of at least 128 bytes of a row then fits three fifths of the
 //           cache: narrower ones pay more for indices than they save.
 // Traffic   indices and values once per panel; B from the cache, and from memory once.
-// Limits    those of rung 11. H200, fp32, 32 columns, warm: 116 us on a power law (1.33 of cuSPARSE's speed),
-//           264 us on an FEM-like matrix (1.52 of cuSPARSE's speed), 148 us on a stencil (3.07 of cuSPARSE's
-//           speed).
 // Fails at  matrices whose rows use neighbouring columns of A: B is reused from the cache as it is.
 #include <cstdio>
 

@@ -7,7 +7,6 @@
 //           (5) or not (1); long rows cut (7) into parts of 256, 64 or 16 entries; panels (12) where B is larger than the cache and rows
 //           have columns far apart.
 // Traffic   of the candidate chosen; the counts cost a copy of row_ptr to the host and some passes over it there, in prepare().
-// Limits    those of the candidate chosen.
 // Fails at  matrices whose rows change character along the matrix: one choice is made for all of it.
 // Source    the choice by features as in Greathouse and Daga, SC'14, and Dai et al., "Heuristic Adaptability to Input Dynamics for SpMM
 //           on GPUs", DAC'22; terms and fit our own.

@@ -4,9 +4,7 @@
 //           memory: a few hundred rows of a hundred entries keep the whole device busy, and no warp goes
 //           along a row alone.
 // Traffic   as rung 3.
-// Limits    fp32 / fp64: 34 to 56 / 40 to 64 registers, 2048 to 8192 / 4096 to 16384 bytes of static shared
-//           memory, no spills (sm_90, nvcc 13.0, ptxas -v). One block of up to 512 threads for a row and a
-//           panel of columns.
+// Limits    One block of up to 512 threads for a row and a panel of columns.
 // Fails at  many short rows, whose blocks have nothing to share.
 // Source    the ladder's own step.
 #include "gpu/spmm/block_rows.hpp"

@@ -4,7 +4,6 @@
 // Change    the library's own kernel; descriptors, buffer and analysis are made in prepare(), so only the
 //           product is timed. CSR_ALG1 is for column-major operands, and no rung.
 // Traffic   not published.
-// Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported.
 // Source    cuSPARSE library, "cusparseSpMM()".
 #include "gpu/spmm/cusparse.hpp"

@@ -4,7 +4,6 @@
 // Change    the library's own kernel; descriptors, buffer and analysis are made in prepare(), so only the
 //           product is timed. CSR_ALG1 is for column-major operands, and no rung.
 // Traffic   not published.
-// Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported. NaN and Inf in rows of B that no
 //           entry names come through (cuSPARSE 12.6.3): hostile cases are unsupported too. Rows with more entries than A has columns:
 //           its analysis writes out of bounds (do_reorder_ker; 12.6.3, H200, memcheck).

@@ -3,8 +3,6 @@
 // Change    first rung: the parallel loop is the row loop, nothing else.
 // Traffic   compulsory bytes, but uncoalesced: neighbouring threads read col and val one row apart, a sector
 //           for each.
-// Limits    fp32 / fp64: 40 / 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 6 / 8 blocks of 256 per
-//           SM.
 // Fails at  rows of more than a few entries (each load of a warp touches 32 sectors) and skewed rows (a warp
 //           takes as long as its longest row). Rungs 3 and 9 answer the first, rungs 7, 8 and 12 the second.
 // Source    Bell and Garland, SC'09 (scalar CSR kernel).

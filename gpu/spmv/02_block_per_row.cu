@@ -2,8 +2,6 @@
 //
 // Change    the entries of a row are shared out among the 128 threads of a block, and summed by a tree.
 // Traffic   compulsory bytes, coalesced; the row's last round leaves most of the block idle.
-// Limits    fp32 / fp64: 40 / 32 registers, 16 / 32 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 12 / 16 blocks of 128 per SM.
 // Fails at  short rows: a row of 5 entries keeps 5 of 128 threads busy and still pays two barriers. Rung 3
 //           answers that.
 // Source    the vector kernel of Bell and Garland, SC'09, with the block as its unit.

@@ -2,8 +2,6 @@
 //
 // Change    the row's unit shrinks from a block to a warp: no barrier, sums by shuffle.
 // Traffic   compulsory bytes, coalesced within a row; a row shorter than 32 entries wastes lanes, not bytes.
-// Limits    fp32 / fp64: 40 / 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 6 / 8 blocks of 256 per
-//           SM.
 // Fails at  rows shorter than a warp (5 of 32 lanes busy) and giant rows (one warp for all of it). Rung 4
 //           answers the first, rungs 8 and 12 the second.
 // Source    Bell and Garland, SC'09 (vector CSR kernel).

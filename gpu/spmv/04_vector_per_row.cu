@@ -2,8 +2,6 @@
 //
 // Change    a warp takes 32 / width rows at once, so short rows fill it.
 // Traffic   compulsory bytes; a warp's loads cover neighbouring rows, which lie next to each other in CSR.
-// Limits    fp32 / fp64: 40 / 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 6 / 8 blocks of 256 per
-//           SM.
 // Fails at  matrices whose mean says little of their rows: power laws. Rungs 8 and 12 answer that.
 // Source    Bell and Garland, SC'09; the choice of width as in CUSP and in Reguly and Giles, InPar'12.
 #include <cstdio>

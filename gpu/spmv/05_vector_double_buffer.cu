@@ -3,7 +3,6 @@
 // Change    two sets of registers: the load of round r + 1 is issued before the gather of round r, so the
 //           chain index -> gather of one round overlaps the next.
 // Traffic   as rung 4.
-// Limits    32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  rows of one round, where there is nothing to overlap; skew, as rung 4.
 // Source    double buffering in registers, as in the tiled kernels of the gemm ladder.
 #include "gpu/spmv/vector_per_row.hpp"

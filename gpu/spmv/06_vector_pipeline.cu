@@ -3,8 +3,6 @@
 //
 // Change    the gather too is issued a round before it is needed; rung 5 only hid the load of the index.
 // Traffic   as rung 4.
-// Limits    fp32 / fp64: 32 / 34 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 / 6 blocks of 256 per
-//           SM.
 // Fails at  rows of one or two rounds: the pipeline never fills; skew, as rung 4.
 // Source    software pipelining (Lam, PLDI'88).
 #include "gpu/spmv/vector_per_row.hpp"

@@ -7,9 +7,6 @@
 //           was a wait for memory of its own (8 M rows of one entry or none, beta 1, fp32, H100: 89 us, now
 //           63; cuSPARSE 64). Tiles of 2048 by 256 threads take as long on large matrices, and longer on small.
 // Traffic   compulsory bytes, coalesced, plus one 16-byte break point per 1024 entries and rows.
-// Limits    fp32 / fp64: spmv_stream 40 / 32 registers, 4372 to 8724 / 8744 to 13096 bytes of static shared
-//           memory; spmv_stream_starts 18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 12 / 16
-//           blocks of 128 per SM.
 // Fails at  a giant row: it stays in one block. Rung 8 answers that.
 // Source    Greathouse and Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage
 //           format", SC'14. There the host packs rows greedily; here row i goes to tile (row_ptr[i] + i) /

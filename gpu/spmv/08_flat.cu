@@ -4,9 +4,6 @@
 //           with what it has; every later block that holds more of the row leaves that as a carry, which a
 //           second kernel adds.
 // Traffic   compulsory bytes, coalesced; a break point (8 bytes) and a carry (16) per 2048 entries.
-// Limits    fp32 / fp64: spmv_flat 32 registers, 8192 / 16384 bytes of static shared memory; spmv_add_carries
-//           23 / 28 registers; spmv_flat_starts 18 registers; spmv_stream_starts 18 registers, no spills
-//           (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  millions of empty rows between two entries: one block finishes them all. Rung 12 counts rows as
 //           work too.
 // Source    the segmented kernels of Bell and Garland, SC'09, and Blelloch, Heroux and Zagha, CMU-CS-93-173,

@@ -3,8 +3,6 @@
 // Change    rung 1 with its loads repaired: the block reads the entries of its 256 rows coalesced, 2048 at a
 //           time, and each thread then walks its own row in shared memory.
 // Traffic   compulsory bytes, coalesced.
-// Limits    fp32 / fp64: 31 / 32 registers, 8192 / 16384 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  a long row among short ones: its thread walks the whole chunk alone while 255 wait; rows whose
 //           lengths share a factor with 32 conflict in shared memory's banks.
 // Source    the staging of Greathouse and Daga, SC'14, on the row partition of Bell and Garland, SC'09.

@@ -5,8 +5,6 @@
 //           from there.
 // Traffic   2 bytes per entry instead of 4 for the column, x once per block that uses it, 4 bytes per block
 //           and distinct column.
-// Limits    32 registers, 128 bytes of static shared memory, no spills (sm_90, nvcc 13.0, ptxas -v). 16 / 32
-//           KiB of dynamic shared memory: 8 / 6 blocks of 256 per SM.
 // Fails at  columns without locality: the lists grow as long as the entries they replace. A row of more than
 //           4096 distinct columns keeps its own column numbers, in a block of its own. The conversion, on the
 //           host, costs hundreds of products.

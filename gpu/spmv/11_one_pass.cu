@@ -6,9 +6,6 @@
 //           waits; tile numbers are drawn from a counter, so no block waits for one that has not started. The
 //           order of the additions is fixed, so the result is reproducible.
 // Traffic   as rung 8, without break points; a flag and a partial sum per 2048 entries.
-// Limits    fp32 / fp64: spmv_one_pass 32 / 40 registers, 8248 / 16472 bytes of static shared memory;
-//           spmv_stream_starts 18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 / 6 blocks of 256 per
-//           SM.
 // Fails at  a giant row's end: the block that has it adds one number per 2048 entries of the row.
 // Source    D. Merrill and M. Garland, "Single-pass parallel prefix scan with decoupled look-back",
 //           NVR-2016-002, for the hand-over.

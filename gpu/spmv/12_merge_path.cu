@@ -4,9 +4,6 @@
 //           ones unbalance it.
 // Traffic   compulsory bytes, coalesced; row ends and products staged in shared memory; a break point and a
 //           carry per 2048 steps.
-// Limits    fp32 / fp64: spmv_merge_path 32 / 40 registers, 16448 / 24672 bytes of static shared memory, 12 /
-//           0 bytes spilled per thread; spmv_add_carries 23 / 28 registers; spmv_merge_starts 18 registers
-//           (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  nothing by shape; on regular matrices it only adds the search and the scan. Rung 13 picks it
 //           where rows are skewed.
 // Source    Merrill and Garland, "Merge-based parallel sparse matrix-vector multiplication", SC'16.

@@ -8,7 +8,6 @@
 //           (16) where it stores at most three times as much, column blocks (21).
 // Traffic   of the candidate chosen; the counts cost a copy of row_ptr to the host, some passes over it there and a sample of col, in
 //           prepare().
-// Limits    those of the candidate chosen.
 // Fails at  matrices whose rows change character along the matrix: one choice is made for all of it.
 // Source    the choice by features as in Greathouse and Daga, SC'14 (CSR-Adaptive), and its kin; terms and fit our own.
 #include "gpu/spmv/candidates.hpp"

@@ -4,8 +4,6 @@
 //           addition per row and warp.
 // Traffic   4 bytes per entry more than CSR: 12 instead of 8 in fp32; y read and written once more, to scale
 //           it.
-// Limits    fp32 / fp64: spmv_coo 25 / 29 registers; spmv_coo_rows 14 registers; spmv_scale 8 registers, no
-//           spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  reproducibility and, in fp32, subnormal sums, which atomicAdd in global memory flushes to 0 (both
 //           declared); speed, because of the row index. The lengths of rows do not matter.
 // Source    Bell and Garland, SC'09 (COO kernel); Blelloch, Heroux and Zagha, CMU-CS-93-173.

@@ -3,8 +3,6 @@
 // Change    every row has as many slots as the longest, stored slot by slot: thread i reads slot s of row i
 //           next to its neighbours'.
 // Traffic   rows * longest row entries, padding included; no row_ptr.
-// Limits    fp32 / fp64: spmv_ell 34 / 32 registers; spmv_ell_fill 32 registers, no spills (sm_90, nvcc 13.0,
-//           ptxas -v). 6 / 8 blocks of 256 per SM.
 // Fails at  one long row: the padding explodes, and supports() refuses beyond three times the entries. Rungs
 //           16 and 17 answer that.
 // Source    Kincaid, Oppe and Young, ITPACKV 2D user's guide (1989); Bell and Garland, SC'09.

@@ -4,9 +4,6 @@
 //           first, so that a slice's rows are much alike: the padding of rung 15 all but goes.
 //           Windows are sorted and entries copied on the device; the host adds up the widths of slices.
 // Traffic   entries plus little padding, coalesced; 4 bytes per row for the order.
-// Limits    fp32 / fp64: spmv_sell_fill 32 / 40 registers; spmv_sell 32 registers; spmv_sell_sort 32
-//           registers, 8192 bytes of static shared memory, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks
-//           of 256 per SM.
 // Fails at  a giant row: its slice is 31 rows of padding, and one warp's work. Refused beyond three times the
 //           entries.
 // Source    M. Kreutzer, G. Hager, G. Wellein, H. Fehske, A. R. Bishop, SIAM J. Sci. Comput. 36 (2014).

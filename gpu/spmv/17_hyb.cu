@@ -3,9 +3,6 @@
 // Change    the ELL part is as wide as a third of the rows are long at least, so it is mostly full; what
 //           sticks out goes to rung 14.
 // Traffic   ELL with bounded padding, plus 12 or 16 bytes for each entry that sticks out.
-// Limits    fp32 / fp64: spmv_ell 34 / 32 registers; spmv_ell_fill 32 registers; spmv_hyb_tail 32 registers;
-//           spmv_coo 25 / 29 registers; spmv_coo_rows 14 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 6
-//           / 8 blocks of 256 per SM.
 // Fails at  reproducibility and, in fp32, subnormal sums, by the atomic additions of its COO part (declared).
 // Source    Bell and Garland, SC'09 (HYB).
 #include "gpu/spmv/coo.hpp"

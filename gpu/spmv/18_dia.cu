@@ -4,8 +4,6 @@
 //           neighbouring x.
 // Traffic   one value per row and diagonal, padding included, and one bit that says whether there is an
 //           entry; x coalesced.
-// Limits    fp32 / fp64: spmv_dia 32 registers; spmv_dia_fill 28 / 32 registers, no spills (sm_90, nvcc 13.0,
-//           ptxas -v). 8 blocks of 256 per SM.
 // Fails at  entries off a few diagonals: refused beyond three times the entries. Repeated columns:
 //           refused.
 // Source    Y. Saad, "Iterative Methods for Sparse Linear Systems", 2nd ed. (2003), section 3.4; Bell and

@@ -2,7 +2,6 @@
 //
 // Change    one column number for 16 places, and x read four neighbouring elements at a time.
 // Traffic   16 values and 6 bytes per block, empty places included.
-// Limits    32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  entries without 4 x 4 neighbours: refused beyond three times the entries. Repeated columns:
 //           refused.
 // Source    E.-J. Im, K. Yelick, R. Vuduc, "Sparsity", IJHPCA 18 (2004); cuSPARSE's BSR.

@@ -3,7 +3,6 @@
 // Change    rung 19 with the same number of blocks in every block row: block b of a row is found without a
 //           pointer to it.
 // Traffic   16 values and 6 bytes per block, empty places and padding blocks included.
-// Limits    32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  block rows of different lengths: refused beyond three times the entries. Repeated columns: refused.
 // Source    cuSPARSE, "Blocked-Ellpack"; J. W. Choi, A. Singh, R. W. Vuduc, PPoPP'10.
 #include "gpu/spmv/blocks.hpp"

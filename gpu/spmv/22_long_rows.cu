@@ -4,8 +4,6 @@
 //           tiles of 2048 entries, whose sums the block that finishes last adds up. prepare() finds the
 //           long rows. An arrow of a million rows, fp32: 14.9 us, rung 8 28.5, cuSPARSE 22.1 (H200).
 // Traffic   compulsory bytes; a partial sum and a count per tile.
-// Limits    fp32 / fp64: 40 / 48 registers, 33 / 65 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 6 / 5 blocks of 256 per SM.
 // Fails at  rows of many lengths below 2048, where groups wait for their longest. Rungs 8 and 21 answer
 //           that.
 // Source    CSR-Adaptive, Greathouse and Daga, SC'14, for the classes; the last block's sum is that of

@@ -5,7 +5,6 @@
 // Change    the library's own kernel; descriptors, buffer and analysis are made in prepare(), so only the
 //           product is timed.
 // Traffic   not published.
-// Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported. Measured on an H200 (CUDA 13.0): fp32 sums
 //           flush subnormals; with alpha = 0.5, NaN stands where -Inf is due.
 // Source    cuSPARSE library, "cusparseSpMV()".

@@ -4,7 +4,6 @@
 // Change    the library's own kernel; descriptors, buffer and analysis are made in prepare(), so only the
 //           product is timed.
 // Traffic   not published.
-// Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported. Measured on an H200 (CUDA 13.0): with
 //           alpha = 0.5, NaN stands where -Inf is due.
 // Source    cuSPARSE library, "cusparseSpMV()".

@@ -2,7 +2,6 @@
 //
 // Change    first rung: reads run along a row of A, writes down a column of B.
 // Traffic   compulsory reads, coalesced; each 4- or 8-byte write touches a 32-byte sector of its own.
-// Limits    16 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  the writes: 32 sectors per warp. Rung 2 answers that.
 // Source    G. Ruetsch and P. Micikevicius, "Optimizing Matrix Transpose in CUDA" (2009).
 #include "gpu/transpose/element.hpp"

@@ -2,8 +2,6 @@
 //
 // Change    both reads and writes run along rows; the turn happens in shared memory.
 // Traffic   compulsory bytes, coalesced both ways.
-// Limits    fp32 / fp64: 32 registers, 4096 / 8192 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  bank conflicts: a column of the tile lies in one bank, so reading it takes 32 turns. Rung 3
 //           answers that.
 // Source    Ruetsch and Micikevicius, "Optimizing Matrix Transpose in CUDA" (2009).

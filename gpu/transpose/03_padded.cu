@@ -2,8 +2,6 @@
 //
 // Change    a pitch of 33 puts the elements of a column into different banks.
 // Traffic   as rung 2.
-// Limits    fp32 / fp64: 32 registers, 4224 / 8448 bytes of static shared memory, no spills (sm_90, nvcc
-//           13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  what one block of 256 threads has in flight: four elements each. Rung 4 answers that.
 // Source    Ruetsch and Micikevicius (2009).
 #include "gpu/transpose/tile.hpp"

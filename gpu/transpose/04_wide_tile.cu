@@ -4,8 +4,6 @@
 //           either matrix, so memory pages are left less often. A lane moves elements tx and tx + 32 of a
 //           row: still no alignment asked for.
 // Traffic   as rung 2.
-// Limits    fp32 / fp64: 32 / 40 registers, 16640 / 33280 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v). 8 / 6 blocks of 256 per SM.
 // Fails at  matrices narrower than a tile, where most of it is empty: rung 3 wastes less.
 // Source    rung 3, with the register tiling of the gemm ladder.
 #include "gpu/transpose/wide_tile.hpp"

@@ -5,7 +5,6 @@
 //           fitted to drawn cases by tools/fit (costs.hpp says from which, and the error on cases held out). The candidates: rungs 3, 4, 5
 //           and 1, and rung 1 along the rows of B, for matrices of few rows.
 // Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
-// Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates.
 // Source    terms and fit our own, as gemm's rung 22.
 #include "gpu/transpose/candidates.hpp"

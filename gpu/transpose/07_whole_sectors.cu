@@ -3,8 +3,6 @@
 // Change    rung 4's tile, moved for each row of B to where that row's sectors of 32 bytes begin: rows that do
 //           not lie on sectors are written in whole sectors all the same.
 // Traffic   as rung 2, and up to 7 rows of A (fp64: 3) more for 64, from the second-level cache.
-// Limits    fp32 / fp64: 32 / 48 registers, 18720 / 37440 bytes of static shared memory, no spills (sm_90,
-//           nvcc 13.0, ptxas -v).
 // Fails at  rows of B on sectors, where it reads more for nothing.
 // Source    the ladder's own step.
 #include "gpu/transpose/sector_tile.hpp"

@@ -4,7 +4,6 @@
 // Change    the library's own kernel. It is column-major: our row-major A (rows, cols) is its (cols, rows),
 //           and so is B.
 // Traffic   compulsory bytes.
-// Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported.
 // Source    cuBLAS library, "cublas<t>geam()".
 #include "gpu/runtime/cublas.hpp"

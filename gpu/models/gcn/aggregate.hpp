@@ -6,23 +6,6 @@
 //           A product with few columns has its depth shared by the lanes of a row.
 // Traffic   per entry 8 (fp64: 12) bytes of A, or 4 where its values follow from the degrees, one row of S in
 //           16-byte pieces; per row what is kept.
-// Limits    40 to 58 registers in fp32 up to 256 columns, 40 to 64 in fp64 up to 128 (76 and 80 at the
-//           widest); in fp32 with 5 to 64 columns 12 bytes spilled per thread, else none; shared memory only
-//           for W and the rows that it multiplies (two layers of 16 and 8 in fp32: 5.5 KB): 6 and 4 blocks of
-//           256 per SM (sm_90, nvcc 13.0, ptxas -v).
-//           H200, synthetic web-Stanford. With each row's entries in one piece: 16 columns and LogSoftmax in
-//           fp64 120.5 us; 16 columns, ReLU and H W2 in fp32 55.9 us; then 8 columns and LogSoftmax 47.7 us
-//           (the products of cuSPARSE alone: 184, 140, 125). Groups of lanes then read entries at eight
-//           places at once. In slices of 32 rows the groups read neighbouring entries: 115, 51 and 40 us. In
-//           fp64 with 16 columns, four lanes to a row, two packs each, and two quads of rows in flight take
-//           88.6 us; eight lanes and one quad take 113.7; registers for 3 blocks give 97.2, for 5 blocks
-//           90.5; four lanes and one quad 113.0. In fp32 two quads do not help (53.2 us, 51.3 without). The
-//           gather takes the rest of the time: 546, 273 and 137 MB from the second-level cache at 6.2, 5.4
-//           and 3.4 TB/s. In fp64 spmm's rung 13, which reads A as it is, takes 103 us for the product alone:
-//           S (36 MB) is larger than that cache holds. Profiler, caches flushed before: 64 % hits in the
-//           second level, 12 % in the first; 87 % of the second level's throughput; 240 MB from memory, where
-//           A, S and the answer have 123 MB. Tried without gain in fp64: warps that continue with further
-//           rows while their next entries are in flight: eight of nine shapes were slower, 94 to 126 us.
 // Fails at  rows of S beyond 512 (fp64: 256) columns, which it does not hold.
 // Source    Gale, Zaharia, Young and Elsen, SC'20 (rows by length); Pang et al., PPoPP'24 (long rows apart).
 #pragma once

@@ -11,7 +11,6 @@
 //           of a multiprocessor busy. A neuron that reads equal neurons reads their line as often: one weight in place of
 //           several would round otherwise.
 // Fails at  networks in which few neurons are equal; their plan takes longer, and the layers are held on the host once more.
-// Measured  H100, 120 layers, loop on the host clock: 0.76 / 2.0 / 6.4 ms at 1024 / 4096 / 16,384 neurons.
 #include "gpu/models/sparse_dnn/equal_neurons.hpp"
 
 #include <algorithm>

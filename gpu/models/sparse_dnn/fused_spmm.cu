@@ -4,8 +4,7 @@
 // Class     general (A): indices and values are read, any CSR; rows without a non-zero are dropped.
 // Layout    feature-major: the 32 rows of a warp lie side by side, an edge is one line of 128 bytes.
 // Traffic   4 bytes from L2 or memory per edge and active row; activations written once.
-// Limits    one load of 4 bytes per lane and edge, each after its index: 26 ms for 1024 x 120 on an H200.
-//           cuSPARSE keeps more loads in flight (15.5 ms).
+// Limits    one load of 4 bytes per lane and edge, each after its index.
 // Fails at  reuse: each of the 32 edges out of a neuron fetches its line again. gpu_general answers that.
 #include "gpu/models/sparse_dnn/layer_by_layer.hpp"
 

@@ -8,8 +8,6 @@
 // Wide      more neurons (staged_inputs.cu): one launch per layer; the active rows are listed after all
 //           layers but the first. When hardly a row becomes inactive, one launch runs all remaining layers
 //           (steady_state.hpp).
-// Measured  H200, 120 layers, loop on the host clock: 2.82 / 10.5 / 42.1 ms at 1024 / 4096 / 16,384 neurons;
-//           shared memory alone would take 1.65 / 6.7 / 28. 65,536: 177 ms in an earlier session.
 #include "gpu/models/sparse_dnn/staged_inputs.hpp"
 #include "gpu/models/sparse_dnn/tuned_loop.hpp"
 

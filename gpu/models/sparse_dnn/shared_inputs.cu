@@ -9,15 +9,6 @@
 //           warp, some steps ahead; copies read rows through their list, or 16 bytes of a panel as it lies.
 // Traffic   an activation is read once per group that uses it (twice in the challenge's networks), and
 //           written once.
-// Limits    126 to 128 registers, 12 bytes of spills where rows lie as they are (sm_90, nvcc 13.0, ptxas -v).
-//           H200, 120 layers: 5.4 ms at 4096 neurons, 19.9 at 16,384, 82.2 at 65,536 (7.1, 28.8 and 123 with
-//           loops that were not unrolled by the stages, fences for the steady-state order, and 4-byte stores;
-//           11.3 and 41.5 where a lane loaded its rows into registers). A steady-state layer at 4096: 21.4
-//           us, second-level cache 85 % busy, issue slots 67 %. Of the ring's shapes, steps x stages, 2 x 4
-//           is best for listed rows (428 us for 504 in layer 4), 4 x 4 for the others (611 us for 651 in
-//           layer 2; 4 x 2 718, 2 x 8 628). Copies through L1 instead of past it: the same. Not kept: a block
-//           of four groups that fetches each input once for all, 1.2 reads of an activation in place of 2:
-//           5.9, 22.7 and 87.0 ms in the same run (4096 x 1920: 39.7 for 41.3).
 // Fails at  few rows: a warp takes 128.
 #include "gpu/models/sparse_dnn/shared_inputs.hpp"
 

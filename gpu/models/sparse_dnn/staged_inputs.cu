@@ -12,12 +12,6 @@
 //           on edges, staging and the answer. 4 blocks of 4 warps per multiprocessor, as many as 128
 //           registers a lane allow. Before copies and work indices, 5 blocks made listed layers 4 % faster
 //           and steady-state layers 3 % slower; 6 lost a quarter to spills.
-//           H200, 120 layers of 4096 neurons: 14.46 ms where lines passed through registers, 16 at a time;
-//           12.33 ms by copies, with the list of inputs held two to a lane (fetching the next edges early
-//           gained nothing: 14.41); 10.9 ms with work indices and a faster conversion of inputs to panels. At
-//           16,384 neurons 42.7 ms (54.2 before). 10.6 and 42.3 ms where the first two layers take rows as
-//           they lie. With rows moved together before every layer in place of lists: 12.2 and 49.2 ms. One
-//           steady-state layer of 4096 neurons takes 41 us, listed 75 to 80 us.
 // Fails at  tiles of neurons that share no input: a line is fetched for every edge.
 #include "gpu/models/sparse_dnn/staged_inputs.hpp"
 

@@ -8,14 +8,7 @@
 //           takes it.
 // Traffic   shared memory: 4 bytes per edge and row, and 6 bytes of edge per 16 rows, from L2. Global memory:
 //           each row is read and written once per launch.
-// Limits    shared memory at 128 bytes a cycle and multiprocessor: 8.4 us a layer for a full tile. H200: 11.6
-//           us (12.0 with 1024 threads, or before the next chunk was fetched across barriers). The difference
-//           is the edges, which pass through the same pipe and fill the first-level cache: the profiler shows
-//           that pipe at 82 % of its peak. 1024 x 120: 2.82 ms. Tried without gain: many tiles of 32 rows
-//           with a multiprocessor each (3.1 ms, when this took 3.0); three tiles and blocks of 512, with rows
-//           loaded while others are computed (3.04 to 3.08, against 2.95); the first layer entry by entry of
-//           the inputs, a tenth of which is not zero, into sums in shared memory (3.28, against 2.87: sums
-//           are read and written, and an entry's 32 edges are fetched for a single row).
+// Limits    shared memory at 128 bytes a cycle and multiprocessor: 8.4 us a layer for a full tile.
 // Fails at  more than 1024 neurons: the sums of a wider layer do not fit the registers.
 #include "gpu/models/sparse_dnn/whole_rows.hpp"
 

@@ -8,14 +8,7 @@
 //           across groups, layers and tiles.
 // Traffic   shared memory: 4 bytes per 16 edges and row, and the layer's weights. L2: the layer's weights per
 //           16 rows. Global memory: each row is read and written once per launch.
-// Limits    about 200 registers, no spills, 227 KB shared: one block of 256 threads per multiprocessor
-//           (sm_90, nvcc 13.0, ptxas -v). Issue slots: of the 186 instructions of a step (2 inputs), 128 are
-//           products. H200, 1024 x 120: 1.50 ms. An earlier form took 2.19 ms (2.11 with the counts copied on
-//           a side stream): weights went from L2 to registers, a lane had 16 neurons and 4 rows, and a launch
-//           ran one layer. From the tenth layer on a layer takes 5.4 us (6.9 before), of which products take
-//           2.1. With steps copied one at a time: 1.64 ms; with four entries of an input per thread, one
-//           after another where there are more: 1.80 ms. Layers per launch 1, 2, 3, 4, 5 took 1.90, 1.82,
-//           1.80, 1.84, 1.97 ms in that form.
+// Limits    Issue slots: of the 186 instructions of a step (2 inputs), 128 are products.
 // Fails at  chips before sm_90; neurons that share no input: groups of one, where 15 of 16 products are
 //           wasted; more than 1024 neurons.
 #include "gpu/models/sparse_dnn/whole_rows.hpp"

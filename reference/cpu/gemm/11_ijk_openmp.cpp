@@ -2,7 +2,6 @@
 //
 // Change    the outermost loop is parallel: a thread owns whole rows of C.
 // Traffic   as rung 01, B read by every thread.
-// Limits    as rung 01.
 // Fails at  fewer rows than cores.
 #include "reference/cpu/gemm/loops.hpp"
 #include "reference/ops/gemm.hpp"

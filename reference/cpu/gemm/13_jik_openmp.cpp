@@ -2,7 +2,6 @@
 //
 // Change    the outermost loop is parallel: a thread owns whole columns of C.
 // Traffic   as rung 03; neighbouring threads write one cache line where their columns meet.
-// Limits    as rung 03.
 // Fails at  fewer columns than cores.
 #include "reference/cpu/gemm/loops.hpp"
 #include "reference/ops/gemm.hpp"

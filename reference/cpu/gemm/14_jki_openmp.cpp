@@ -2,7 +2,6 @@
 //
 // Change    the outermost loop is parallel: a thread owns whole columns of C.
 // Traffic   as rung 04.
-// Limits    as rung 04.
 // Fails at  fewer columns than cores.
 #include "reference/cpu/gemm/loops.hpp"
 #include "reference/ops/gemm.hpp"

@@ -2,7 +2,6 @@
 //
 // Change    as rung 15, on columns: the sum loop stays serial, the column loop is shared.
 // Traffic   as rung 06, a share per thread; neighbouring threads write one cache line where their columns meet.
-// Limits    as rung 06.
 // Fails at  every size past the cache.
 #include "reference/cpu/gemm/loops.hpp"
 #include "reference/ops/gemm.hpp"

@@ -2,7 +2,6 @@
 //
 // Change    the library's vectorised exp and reductions.
 // Traffic   as rung 02.
-// Limits    as rung 04.
 // Fails at  NaN and +Inf without the test here: Eigen's vectorised exp clamps its argument, and the value of
 //           a clamp for NaN differs between its versions. The sum of x - x is 0 for finite rows and NaN
 //           otherwise; it is computed first.

@@ -3,7 +3,6 @@
 //
 // Change    the library's vectorised dot over mapped rows; the entry loop and its threads are ours.
 // Traffic   as rung 01.
-// Limits    as rung 03.
 // Fails at  skewed rows, as rung 02: chunks of whole rows.
 #if defined(__GNUC__) && !defined(__clang__)
 #endif

@@ -4,8 +4,6 @@
 //           number, so a row may span threads. The sum of a thread's last, unfinished row is carried over and
 //           added once at the end.
 // Traffic   as rung 03, plus one row of n sums per thread.
-// Limits    as rung 03; one thread adds the carries, in thread order: reproducible for a fixed number of
-//           threads.
 // Fails at  nothing by shape; on regular matrices it only adds the search.
 // Source    Merrill and Garland, "Merge-based parallel sparse matrix-vector multiplication", SC'16; Yang,
 //           Buluc and Owens, "Design principles for sparse matrix multiplication on the GPU", Euro-Par 2018

@@ -4,7 +4,6 @@
 //           long row. No matrix is refused, because a very long row costs ELL nothing.
 // Traffic   rows * kWidth slots and the tails; kWidth is the largest at which at least a third of the slots
 //           are used.
-// Limits    as rung 06 for the regular part, as rung 01 for each tail.
 // Fails at  tails that hold most of the matrix: two formats' overhead for one format's work.
 // Source    Bell and Garland, SC'09 (HYB: ELL and COO).
 #include <algorithm>

@@ -11,34 +11,6 @@ namespace plumb::simt {
 /// Checks what a call reads and writes; false where a finding stops the run.
 bool touches(const char* what, const void* stream, Here here, const std::vector<HostRange>& ranges);
 
-/// Where the number of row i and column j lies in a matrix of the list, in elements.
-inline long long place(const BlasList& list, int i, int j) { return static_cast<long long>(j) * list.ld + i; }
-
-/// What a call on matrices of a list reads and writes.
-class Touched {
- public:
-  template <class T>
-  void numbers(const T* p, long long count, bool writes) {
-    if (p != nullptr && count > 0)
-      ranges_.push_back(
-          {reinterpret_cast<const unsigned char*>(p), static_cast<std::size_t>(count) * sizeof(T), writes});
-  }
-  /// The list and, of each matrix, `columns` columns of `rows` elements of `size` bytes.
-  void matrices(const BlasList& list, int rows, int columns, int count, std::size_t size, bool writes) {
-    if (!writes) numbers(list.at, count, false);
-    for (int b = 0; rows > 0 && b < count; ++b) {
-      for (int j = 0; j < columns; ++j)
-        ranges_.push_back({static_cast<const unsigned char*>(list.at[b]) +
-                               static_cast<std::size_t>(place(list, 0, j)) * size,
-                           static_cast<std::size_t>(rows) * size, writes});
-    }
-  }
-  [[nodiscard]] const std::vector<HostRange>& ranges() const { return ranges_; }
-
- private:
-  std::vector<HostRange> ranges_;
-};
-
 inline cublasStatus_t status_of(cudaError_t e) {
   return e == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
