@@ -23,11 +23,7 @@
   X(cublasStatus_t, cublas##letter##hemm)               \
   X(cublasStatus_t, cublas##letter##hemv)               \
   X(cublasStatus_t, cublas##letter##geru)               \
-  X(cublasStatus_t, cublas##letter##gerc)               \
-  X(cublasStatus_t, cublas##letter##getrfBatched)       \
-  X(cublasStatus_t, cublas##letter##getrsBatched)       \
-  X(cublasStatus_t, cublas##letter##getriBatched)       \
-  X(cublasStatus_t, cublas##letter##matinvBatched)
+  X(cublasStatus_t, cublas##letter##gerc)
 #define PLUMB_CUBLAS_OF_ANY(X, letter)                     \
   X(cublasStatus_t, cublas##letter##dgmm)                  \
   X(cublasStatus_t, cublas##letter##rot)                   \
