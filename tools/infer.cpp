@@ -123,12 +123,12 @@ void add_common(CLI::App* app, InferOptions& o) {
   app->add_option("--json", o.json, "write the result as JSON into this file");
   CLI::Option* const dry =
       app->add_flag("--dry-run", o.dry_run,
-                    "say what --ranks ranks would need of memory, traffic and, with a GPU each, time; with "
+                    "say what --ranks ranks would need of memory and traffic; with "
                     "--device gpu: of each GPU's memory too (gcn: with --memory), without a GPU");
   add_size(app, "--ranks", o.ranks, "of --dry-run: how many (default 1)")->needs(dry);
   app->add_option_function<std::string>(
          "--chip", [&o](const std::string& word) { o.chip = find_chip(word).name; },
-         "of --dry-run: the GPU whose memory and time are predicted: H200 (default) or H100")
+         "of --dry-run: the GPU whose memory is meant: H200 (default) or H100")
       ->type_name("NAME")
       ->needs(dry);
   app->add_option(

@@ -32,7 +32,7 @@ struct InferOptions {
   double rank_timeout = 25;  // seconds
   bool dry_run = false;
   std::int64_t ranks = 1;     // of --dry-run
-  std::string chip = "H200";  // of --dry-run: the GPU of each rank, for the predicted time
+  std::string chip = "H200";  // of --dry-run: the GPU whose memory is meant
   std::string gpus;           // "all", or how many; "": one, as it always was
   std::int64_t drawn = 0;     // networks that nobody chose; 0: one network, that of the other options
   std::uint64_t seed = 1;     // of `drawn`

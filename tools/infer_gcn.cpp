@@ -417,25 +417,19 @@ int report_memory_of(const GcnOptions& o, const Gcn<T>& given, const GcnPipeline
   }
   const std::string pieces =
       fmt::format("; {} pieces of rows, A {}", m.pieces, m.holds_a ? "held" : "streamed");
-  return report_needs(o, {"vertices", {}, {{given.vertices(), m.parts, pieces}}, {}, ""});
+  return report_needs(o, {"vertices", {}, {{given.vertices(), m.parts, pieces}}});
 }
 
 template <class T>
 int report_needs_of(const GcnOptions& o, const Gcn<T>& net) {
-  const auto ranks = static_cast<int>(o.ranks);
-  std::vector<PredictedTime> times;
-  std::vector<RankNeeds> needs;
-  GcnPartitionFacts facts;
-  for (const int count : doubling_to(ranks)) {
-    const Divided<T> divided(o, net, count);
-    const Gcn<T> moved = divided.partition.order.empty() ? Gcn<T>{} : reordered(net, divided.partition.order);
-    const Gcn<T>& in_order = divided.partition.order.empty() ? net : moved;
-    times.push_back(predict(find_chip(o.chip), in_order, divided.partition.cuts));
-    if (count == ranks) needs = needs_over_ranks(in_order, divided.partition.cuts), facts = divided.facts;
-  }
+  const Divided<T> divided(o, net, static_cast<int>(o.ranks));
+  const GcnPartitionFacts& facts = divided.facts;
+  const Gcn<T> moved = divided.partition.order.empty() ? Gcn<T>{} : reordered(net, divided.partition.order);
+  const std::vector<RankNeeds> needs =
+      needs_over_ranks(divided.partition.order.empty() ? net : moved, divided.partition.cuts);
   fmt::print(output_for_words(o), "partition: {}\n", show_partition(facts, net.a.nnz()));
   const bool by_rows = facts.by == to_string(VertexPartition::rows);
-  return report_needs(o, {by_rows ? "vertices" : "vertices by part", needs, {}, times, ""});
+  return report_needs(o, {by_rows ? "vertices" : "vertices by part", needs, {}});
 }
 
 /// What repeats the judgement of one drawn case.

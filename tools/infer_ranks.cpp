@@ -99,31 +99,6 @@ std::string place_of_process() {
   return host_name() + '\n' + std::to_string(digest_of(&set, sizeof set));
 }
 
-void print_predicted(const std::string& chip, const std::vector<PredictedTime>& times,
-                     const std::string& basis, std::FILE* to) {
-  const PredictedTime& t = times.back();
-  const std::string beside =
-      t.gpus == 1 ? ""
-                  : fmt::format(", one for each rank ({:.3g} times the speed of one, {})",
-                                times.front().seconds() / t.seconds(), show_seconds(times.front().seconds()));
-  fmt::print(
-      to,
-      "predicted time: {} of an inference on {} {}{}: launches {}, computation {} (of the slowest; load "
-      "balance {:.3f}), exchange {}{}\n",
-      show_seconds(t.seconds()), t.gpus, chip, beside, show_seconds(t.launches), show_seconds(t.compute),
-      t.balance, show_seconds(t.exchange), basis.empty() ? "" : "; " + basis);
-}
-
-nlohmann::json json_of(const std::string& chip, const PredictedTime& t) {
-  return {{"chip", chip},
-          {"gpus", t.gpus},
-          {"seconds", t.seconds()},
-          {"launch_seconds", t.launches},
-          {"compute_seconds", t.compute},
-          {"exchange_seconds", t.exchange},
-          {"load_balance", t.balance}};
-}
-
 }  // namespace
 
 int run_in_world(RunOnRank run, int argc, char** argv, const std::string& advice) {
@@ -219,13 +194,6 @@ std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows, std::int64_t
   return facts;
 }
 
-std::vector<int> doubling_to(int ranks) {
-  std::vector<int> counts;
-  for (int count = 1; count < ranks; count *= 2) counts.push_back(count);
-  counts.push_back(ranks);
-  return counts;
-}
-
 std::int64_t GpuNeeds::bytes() const {
   return std::accumulate(parts.begin(), parts.end(), std::int64_t{0},
                          [](std::int64_t sum, const auto& part) { return sum + part.second; });
@@ -264,7 +232,7 @@ void report_gpus(const Needs& needs, const Chip& chip, std::FILE* to, nlohmann::
     }
     fmt::print(to, "{} {}: {} {}; memory {} of the {} of {}: {}{}\n", by_rank ? "GPU of rank" : "GPU", g,
                n.rows, needs.noun, show_bytes(n.bytes()),
-               show_bytes(static_cast<std::int64_t>(chip.memory.value)), chip.name, fmt::join(parts, ", "),
+               show_bytes(chip.memory_bytes), chip.name, fmt::join(parts, ", "),
                n.batches);
     json["gpus"].push_back(std::move(entry));
   }
@@ -272,11 +240,10 @@ void report_gpus(const Needs& needs, const Chip& chip, std::FILE* to, nlohmann::
 
 /// Errors: a GPU needs more than the chip has.
 void require_chip_holds(const std::vector<GpuNeeds>& gpus, const Chip& chip) {
-  const auto there = static_cast<std::int64_t>(chip.memory.value);
   for (std::size_t g = 0; g < gpus.size(); ++g) {
-    if (gpus[g].bytes() <= there) continue;
+    if (gpus[g].bytes() <= chip.memory_bytes) continue;
     throw Error(fmt::format("GPU {} needs {}, {} has {}: more GPUs, fewer inputs, or --memory", g,
-                            show_amount(gpus[g].bytes()), chip.name, show_amount(there)));
+                            show_amount(gpus[g].bytes()), chip.name, show_amount(chip.memory_bytes)));
   }
 }
 
@@ -288,8 +255,6 @@ int report_needs(const InferOptions& o, const Needs& needs) {
   const Chip& chip = find_chip(o.chip);
   if (!needs.ranks.empty()) report_ranks(needs, to, json);
   report_gpus(needs, chip, to, json);
-  if (!needs.times.empty()) print_predicted(o.chip, needs.times, needs.basis, to);
-  for (const PredictedTime& time : needs.times) json["predicted"].push_back(json_of(o.chip, time));
   require_chip_holds(needs.gpus, chip);
   if (!o.json.empty()) write_json(o.json, json);
   return kOk;

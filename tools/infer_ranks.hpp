@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "reference/models/predicted_time.hpp"
 #include "reference/parallel/needs.hpp"
 #include "reference/parallel/ranks.hpp"
 #include "reference/parallel/watch.hpp"
@@ -54,8 +53,6 @@ void share_processors(Ranks& ranks);
 [[nodiscard]] std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows, std::int64_t peak_bytes,
                                                   const std::string& device);
 
-/// Numbers of GPUs from 1 on, each twice the one before, and `ranks` at the end.
-[[nodiscard]] std::vector<int> doubling_to(int ranks);
 /// One GPU's memory, in parts with their names: bytes.
 struct GpuNeeds {
   std::int64_t rows = 0;  // its inputs
@@ -65,11 +62,9 @@ struct GpuNeeds {
 };
 /// What --dry-run found.
 struct Needs {
-  const char* noun;                  // what the rows are
-  std::vector<RankNeeds> ranks;      // none where only a GPU's memory is counted
-  std::vector<GpuNeeds> gpus;        // of --device gpu: one for each rank, or those of one rank
-  std::vector<PredictedTime> times;  // for each number of doubling_to()
-  std::string basis;                 // what they rest on, "" where it is the data alone
+  const char* noun;              // what the rows are
+  std::vector<RankNeeds> ranks;  // none where only a GPU's memory is counted
+  std::vector<GpuNeeds> gpus;    // of --device gpu: one for each rank, or those of one rank
 };
 /// Prints it, and writes it as JSON where that is asked for. Errors: a GPU's memory is less than what it needs; then no JSON is
 /// written.

@@ -408,7 +408,7 @@ std::vector<GpuNeeds> gpus_needed(const SdnnOptions& o, const Loaded& loaded, in
   if (space_of(o) == Space::host) return {};
   const Chip& chip = find_chip(o.chip);
   const SdnnDeviceCount count = loaded.pipeline->device_count(
-      loaded.net, {{static_cast<std::int64_t>(chip.shared.value), chip.sm}, o.memory, drops_absorbed(o)});
+      loaded.net, {{chip.shared_bytes, chip.sm}, o.memory, drops_absorbed(o)});
   const HeldRows held(loaded.images);
   std::vector<GpuNeeds> needs;
   for (const std::vector<std::int64_t>& inputs : inputs_of_gpus(o, loaded, gpus)) {
@@ -439,7 +439,7 @@ int gpus_of_dry_run(const SdnnOptions& o) {
   return static_cast<int>(gpus);
 }
 
-/// The time rests on how many inputs stay active, which a run of some of them on the CPU shows.
+/// How many answers there are rests on how many inputs stay active, which a run of some of them on the CPU shows.
 struct Sample {
   SdnnRun run;
   std::int64_t inputs = 0;
@@ -459,19 +459,14 @@ Sample run_some(const SdnnOptions& o, const Loaded& loaded) {
 int dry_run(const SdnnOptions& o, int gpus, const Loaded& loaded, Progress& progress) {
   const SparseDnn& net = loaded.net;
   progress.say("memory of GPUs ...");
-  Needs needs{"inputs", {}, gpus_needed(o, loaded, gpus), {}, ""};
+  Needs needs{"inputs", {}, gpus_needed(o, loaded, gpus)};
   if (!streams(o)) {
     progress.say("some of the inputs ...");
     const auto ranks = static_cast<int>(o.ranks);
     const Sample sample = run_some(o, loaded);
-    const SdnnWork work = work_of(net, sample.run, loaded.images.rows);
     needs.ranks = needs_over_ranks(
         net, loaded.images, ranks,
         {loaded.making_bytes, plan_bytes(o, loaded), answer_bytes(sample.run, loaded.images.rows)});
-    needs.basis = fmt::format("class general, {:.1f} % of the edges active in {} of the inputs",
-                              work.most > 0 ? 100 * work.mean / work.most : 0, sample.inputs);
-    for (const int count : doubling_to(std::max(ranks, gpus)))
-      needs.times.push_back(predict(find_chip(o.chip), work, count));
   }
   progress.clear();
   return report_needs(o, needs);

@@ -454,27 +454,7 @@ TEST_CASE("infer sdnn --dry-run --device gpu: a GPU that is too small is exit co
   CHECK_FALSE(std::filesystem::exists(json));
 }
 
-TEST_CASE("infer --dry-run predicts the time on GPUs, also for more ranks than inputs") {
-  const Scratch scratch;
-  for (const std::string network : {"sdnn --inputs 50 --layers 4", "gcn --layers 3"}) {
-    const Outcome o = bare(network + " --dry-run --ranks 5 --chip H100 --json " + scratch.file("needs.json"));
-    CAPTURE(o.text);
-    CHECK(o.exit_code == 0);
-    CHECK(o.line(-1).find("predicted time: ") == 0);
-    CHECK(o.has(" of an inference on 5 H100, one for each rank ("));
-    const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("needs.json")));
-    CHECK(json["ranks"].size() == 5);
-    REQUIRE(json["predicted"].size() == 4);
-    for (std::size_t i = 0; i < 4; ++i) {
-      const auto& p = json["predicted"][i];
-      CHECK(p["gpus"] == (i < 3 ? 1 << i : 5));
-      CHECK(p["chip"] == "H100");
-      const double parts = p["launch_seconds"].get<double>() + p["compute_seconds"].get<double>() +
-                           p["exchange_seconds"].get<double>();
-      CHECK(p["seconds"].get<double>() == doctest::Approx(parts));
-      CHECK(parts > 0);
-    }
-  }
+TEST_CASE("infer --dry-run: more ranks than inputs, and a chip that is not known") {
   CHECK(bare("sdnn --inputs 5 --layers 2 --dry-run --ranks 64").exit_code == 0);
   const Outcome unknown = bare("sdnn --dry-run --chip H20");
   CHECK(unknown.exit_code == 2);
