@@ -45,6 +45,13 @@ target_compile_options(plumb_strict INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-con
 
 # plumb_flagged_sources(OPTIONS FILES...): options for single files, which then cannot use what was compiled with others.
 function(plumb_flagged_sources options)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(path ${source} ABSOLUTE)
+    get_source_file_property(generated ${source} GENERATED)
+    if(NOT generated AND NOT EXISTS ${path})
+      message(FATAL_ERROR "flags are set for ${source}, which does not exist")
+    endif()
+  endforeach()
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
