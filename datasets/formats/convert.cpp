@@ -42,7 +42,7 @@ std::string convert(const Conversion& job) {
     return convert_network(job, read_sdnn_weights(job.in));
   }
   const auto source = open_source(job.in);
-  const Format& from = format_of_input(*source, job.from);
+  const FileFormat& from = format_of_input(*source, job.from);
   const std::string_view kind = from.name;
   if (cache && kind == "tar") return convert_network(job, read_sdnn_weights(*source));
   if (cache && kind == "images") {

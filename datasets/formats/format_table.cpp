@@ -96,8 +96,8 @@ std::string_view without_gz(std::string_view path) {
   return ends_with(path, ".gz") ? path.substr(0, path.size() - 3) : path;
 }
 
-const Format* named(const std::string& name, bool written) {
-  for (const Format& f : formats()) {
+const FileFormat* named(const std::string& name, bool written) {
+  for (const FileFormat& f : formats()) {
     if (name == f.name && (!written || f.save_f64 != nullptr)) return &f;
   }
   return nullptr;
@@ -105,7 +105,7 @@ const Format* named(const std::string& name, bool written) {
 
 std::string names(bool written) {
   std::string out;
-  for (const Format& f : formats()) {
+  for (const FileFormat& f : formats()) {
     if (written && f.save_f64 == nullptr) continue;
     if (!out.empty()) out += ' ';
     out += f.name;
@@ -119,8 +119,8 @@ std::string names(bool written) {
 
 }  // namespace
 
-const std::vector<Format>& formats() {
-  static const std::vector<Format> kFormats{
+const std::vector<FileFormat>& formats() {
+  static const std::vector<FileFormat> kFormats{
       {"plumb",
        "binary cache (.plumb)",
        {".plumb"},
@@ -223,17 +223,17 @@ const std::vector<Format>& formats() {
   return kFormats;
 }
 
-const Format& format_of_input(ByteSource& source, const std::string& name) {
+const FileFormat& format_of_input(ByteSource& source, const std::string& name) {
   if (!name.empty()) {
-    if (const Format* f = named(name, false)) return *f;
+    if (const FileFormat* f = named(name, false)) return *f;
     unknown_name(name, false);
   }
   const std::string_view first = source.peek(kLooked);
   const std::string path(without_gz(source.name()));
-  for (const Format& f : formats()) {
+  for (const FileFormat& f : formats()) {
     if ((f.begins != nullptr && f.begins(first)) || (f.is_name != nullptr && f.is_name(path))) return f;
   }
-  for (const Format& f : formats()) {
+  for (const FileFormat& f : formats()) {
     const auto fits = [&path](std::string_view ending) { return ends_with(path, ending); };
     if (std::any_of(f.reads.begin(), f.reads.end(), fits)) return f;
   }
@@ -243,11 +243,11 @@ const Format& format_of_input(ByteSource& source, const std::string& name) {
 OutputFormat format_of_output(const std::string& path, const std::string& name) {
   const bool gzip = ends_with(path, ".gz");
   if (!name.empty()) {
-    if (const Format* f = named(name, true)) return {f, gzip && f->writes_gzip};
+    if (const FileFormat* f = named(name, true)) return {f, gzip && f->writes_gzip};
     unknown_name(name, true);
   }
   const std::string plain(without_gz(path));
-  for (const Format& f : formats()) {
+  for (const FileFormat& f : formats()) {
     if (f.save_f64 == nullptr || (gzip && !f.writes_gzip)) continue;
     if ((f.is_name != nullptr && f.is_name(plain)) || (!f.writes.empty() && ends_with(plain, f.writes))) {
       return {&f, gzip};
@@ -258,7 +258,7 @@ OutputFormat format_of_output(const std::string& path, const std::string& name) 
 
 std::string known_inputs() {
   std::string out;
-  for (const Format& f : formats()) {
+  for (const FileFormat& f : formats()) {
     if (*f.what != '\0') out += (out.empty() ? "" : ", ") + std::string(f.what);
   }
   return out + ", each also as .gz";
@@ -267,7 +267,7 @@ std::string known_inputs() {
 const std::string& known_outputs() {
   static const std::string kEndings = [] {
     std::string out;
-    for (const Format& f : formats()) {
+    for (const FileFormat& f : formats()) {
       if (f.writes.empty()) continue;
       for (const char* gz : {"", ".gz"}) {
         if (*gz == '\0' || f.writes_gzip) out += (out.empty() ? "" : " ") + std::string(f.writes) + gz;

@@ -11,7 +11,7 @@
 
 namespace plumb {
 
-struct Format {
+struct FileFormat {
   const char* name;  // what --from and --format say: "mtx"
   const char* what;  // for lists of what is read: "Matrix Market (.mtx)"; empty: not listed
   std::vector<std::string_view> reads;  // endings of names, without .gz
@@ -29,15 +29,15 @@ struct Format {
 };
 
 /// In the order in which they are tried: content first, then the names of the challenge, then endings.
-[[nodiscard]] const std::vector<Format>& formats();
+[[nodiscard]] const std::vector<FileFormat>& formats();
 
 /// The format called `name`; empty: that of the content, else of the source's name. Takes nothing off the source.
 /// Errors: no such name; content and name of no known kind. Both list what is known.
-[[nodiscard]] const Format& format_of_input(ByteSource& source, const std::string& name = "");
+[[nodiscard]] const FileFormat& format_of_input(ByteSource& source, const std::string& name = "");
 
 /// The format to write `path` in: the one called `name`, else by the path's ending; the bool says gzip. Errors: as above.
 struct OutputFormat {
-  const Format* format;
+  const FileFormat* format;
   bool gzip;
 };
 [[nodiscard]] OutputFormat format_of_output(const std::string& path, const std::string& name = "");

@@ -14,7 +14,7 @@ Csr<T> load_matrix(const std::string& path) {
     throw input_error(path, 0, "a folder is not a matrix; known formats: " + known_inputs());
   }
   const auto source = open_source(path);
-  const Format& format = format_of_input(*source);
+  const FileFormat& format = format_of_input(*source);
   if constexpr (std::is_same_v<T, float>) {
     return format.load_f32(*source);
   } else {

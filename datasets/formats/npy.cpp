@@ -9,6 +9,7 @@
 
 #include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
+#include "reference/core/format.hpp"
 
 namespace plumb {
 namespace {
@@ -144,26 +145,15 @@ void take_exactly(ByteSource& source, char* to, std::size_t bytes, std::string_v
   if (source.read(to, bytes) != bytes) throw input_error(source.name(), 0, what);
 }
 
-/// IEEE half precision, as stored. Apart from the executor's, in gpu/simt/language/half_bits.hpp: that one is read with every kernel, by a
-/// rewriter that knows the executor's own code by its folder, and makes CUDA's NaN; and neither room includes the other.
-struct Half {
+/// IEEE half precision, as stored.
+struct StoredHalf {
   std::uint16_t bits;
-  [[nodiscard]] float value() const {
-    constexpr int kDigits = 10, kBias = 15, kTop = 31;
-    const int exponent = bits >> kDigits & kTop, fraction = bits & ((1 << kDigits) - 1);
-    const auto sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
-    if (exponent == kTop)
-      return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
-                           : sign * std::numeric_limits<float>::infinity();
-    if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), 1 - kBias - kDigits);
-    return sign * std::ldexp(static_cast<float>(fraction + (1 << kDigits)), exponent - kBias - kDigits);
-  }
 };
 
 template <class Stored, class T>
 T converted(const NpyArray& array, Stored value) {
-  if constexpr (std::is_same_v<Stored, Half>) {
-    return value.value();
+  if constexpr (std::is_same_v<Stored, StoredHalf>) {
+    return static_cast<T>(decode(Format::f16, &value.bits));
   } else if constexpr (std::is_same_v<Stored, T>) {
     return value;
   } else if constexpr (std::is_floating_point_v<Stored>) {
@@ -308,7 +298,7 @@ std::vector<T> npy_values(const NpyArray& a) {
   if (type == "i8") return values_as<std::int64_t, T>(a);
   if (type == "u8") return values_as<std::uint64_t, T>(a);
   if constexpr (std::is_floating_point_v<T>) {
-    if (type == "f2") return values_as<Half, T>(a);
+    if (type == "f2") return values_as<StoredHalf, T>(a);
     if (type == "f4") return values_as<float, T>(a);
     if (type == "f8") return values_as<double, T>(a);
   }

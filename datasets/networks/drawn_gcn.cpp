@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,8 @@
 namespace plumb {
 
 namespace {
+
+constexpr Dtype kGcnDtypes[] = {Dtype::f32, Dtype::f64};  // the model has these alone
 
 /// Random numbers in the order in which they are asked for.
 class Stream {
@@ -127,7 +130,7 @@ Case draw_gcn_case(std::uint64_t seed, std::uint64_t number, double most_product
   const std::vector<std::string>& patterns = pattern_names();
   Case c;
   c.op = kGcn;
-  c.dtype = number % 2 == 0 ? Dtype::f32 : Dtype::f64;
+  c.dtype = kGcnDtypes[number % std::size(kGcnDtypes)];
   const auto add = [&](const char* key, std::string text) { c.params.emplace_back(key, std::move(text)); };
   add("vertices", std::to_string(n));
   add("graph", patterns[static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(patterns.size())))]);
@@ -147,7 +150,7 @@ Case draw_timed_gcn_case(std::uint64_t seed, std::uint64_t number, const GcnSize
   Stream draw(random_bits(seed, 0x74636e, number), 0);
   Case c;
   c.op = kGcn;
-  c.dtype = number % 2 == 0 ? Dtype::f32 : Dtype::f64;
+  c.dtype = kGcnDtypes[number % std::size(kGcnDtypes)];
   const auto log_uniform = [&](double low, double high) { return low * std::pow(high / low, draw.unit()); };
   const auto width = [&](double low, double high) {
     const bool round = draw.unit() < 0.5;
@@ -161,7 +164,7 @@ Case draw_timed_gcn_case(std::uint64_t seed, std::uint64_t number, const GcnSize
   const std::string graph =
       draw.one_of({"uniform", "banded", "powerlaw", "giant", "rmat", "stencil", "arrow"});
   const std::string density = draw.one_of({"0.02", "0.2", "1", "1", "1"});
-  const double degree = log_uniform(2, 64), value_bytes = c.dtype == Dtype::f32 ? 4 : 8;
+  const double degree = log_uniform(2, 64), value_bytes = facts(facts(c.dtype).in).bytes;
   double row_bytes = degree * (4 + value_bytes);
   for (const std::int64_t w : widths) row_bytes += value_bytes * static_cast<double>(w);
   const double vertices =

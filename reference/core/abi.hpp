@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "reference/core/dtype.hpp"
+
 #if defined(__CUDACC__)
 #define PLUMB_DEVICE __device__ __forceinline__
 #define PLUMB_HOST_DEVICE __host__ __device__ __forceinline__
@@ -16,6 +18,21 @@
 #endif
 
 namespace plumb {
+
+/// What a kernel's type argument T stands for in a contract: how inputs, outputs and scalars are stored. For float and double all are T. A tag
+/// of a narrower type has a specialisation of Stored, and a row in dtype.hpp that says the same of the judge's side.
+template <class T>
+struct Stored {
+  using In = T;
+  using Out = T;
+  using Scalar = T;
+};
+template <class T>
+using in_t = typename Stored<T>::In;
+template <class T>
+using out_t = typename Stored<T>::Out;
+template <class T>
+using scalar_t = typename Stored<T>::Scalar;
 
 /// Whose memory a view points into.
 enum class Space : std::uint8_t { host, device };
@@ -63,19 +80,80 @@ struct DenseView<T, Space::device> {
 #endif
 };
 
-/// What a variant computes with. The bound follows from it; an undeclared reduction fails.
-enum class Arithmetic : std::uint8_t {
-  native,       // the operator's own type, any order of summation
-  pairwise,     // own type, pairwise order: the tighter log2(n) bound applies
-  compensated,  // own type, Kahan or Neumaier: error independent of n to first order
-  doubled,      // twice the working precision (double-double, or fp64 sums of fp32), rounded once
-  tf32,         // operands rounded to 11 bits, fp32 sums
-  tf32x3,       // error-corrected tf32: three products, within the fp32 bound
-  bf16,         // operands rounded to 8 bits, fp32 sums
-  fp16,         // operands rounded to 11 bits with fp16 range, fp32 sums
-  winograd,  // own type, minimal filtering F(2x2, 3x3): errors grow with the terms of the transform, not of the sum
-  flushed,  // own type, any order; additions flush subnormals to 0, as fp32 atomicAdd in global memory does
+/// What a variant computes with. The bound follows from it; an undeclared reduction fails. Usual ones have a name.
+struct Arithmetic {
+  /// In which order a sum is taken, and what becomes of its roundings.
+  enum class Order : std::uint8_t {
+    any,
+    pairwise,     // the tighter log2(n) bound applies
+    compensated,  // Kahan or Neumaier: error independent of n to first order
+    doubled       // twice the working precision (double-double, or fp64 sums of fp32), rounded once
+  };
+  enum class Transform : std::uint8_t {
+    none,
+    winograd  // minimal filtering F(2x2, 3x3): errors grow with the terms of the transform, not of the sum
+  };
+  Order order = Order::any;
+  Format operand = Format::none;     // to which operands are rounded; none: as they are stored
+  Format accumulate = Format::none;  // in which sums are kept; none: as the row of the case's type says
+  bool corrected =
+      false;  // what the rounding of operands leaves is multiplied as well, but for the product of two such rests
+  bool flushes = false;  // additions flush subnormals to 0, as fp32 atomicAdd in global memory does
+  Transform transform = Transform::none;
+
+  static const Arithmetic native, pairwise, compensated, doubled, tf32, tf32x3, bf16, fp16, winograd, flushed;
+
+  /// All of it in one number, and back.
+  constexpr std::int32_t code() const {
+    return static_cast<std::int32_t>(order) | static_cast<std::int32_t>(operand) << 4 |
+           static_cast<std::int32_t>(accumulate) << 8 | (corrected ? 1 : 0) << 12 | (flushes ? 1 : 0) << 13 |
+           static_cast<std::int32_t>(transform) << 14;
+  }
+  static constexpr Arithmetic of_code(std::int32_t code) {
+    return {static_cast<Order>(code & 15),
+            static_cast<Format>(code >> 4 & 15),
+            static_cast<Format>(code >> 8 & 15),
+            (code >> 12 & 1) != 0,
+            (code >> 13 & 1) != 0,
+            static_cast<Transform>(code >> 14 & 3)};
+  }
+  friend constexpr bool operator==(const Arithmetic& a, const Arithmetic& b) { return a.code() == b.code(); }
+  friend constexpr bool operator!=(const Arithmetic& a, const Arithmetic& b) { return !(a == b); }
 };
+
+/// The operator's own type, any order of summation.
+inline constexpr Arithmetic Arithmetic::native{};
+inline constexpr Arithmetic Arithmetic::pairwise{Order::pairwise};
+inline constexpr Arithmetic Arithmetic::compensated{Order::compensated};
+inline constexpr Arithmetic Arithmetic::doubled{Order::doubled};
+/// Operands rounded to 11 bits, fp32 sums.
+inline constexpr Arithmetic Arithmetic::tf32{Order::any, Format::tf32};
+/// Error-corrected tf32: three products, within the fp32 bound.
+inline constexpr Arithmetic Arithmetic::tf32x3{Order::any, Format::tf32, Format::none, true};
+/// Operands rounded to 8 bits, fp32 sums.
+inline constexpr Arithmetic Arithmetic::bf16{Order::any, Format::bf16};
+/// Operands rounded to 11 bits with fp16 range, fp32 sums.
+inline constexpr Arithmetic Arithmetic::fp16{Order::any, Format::f16};
+inline constexpr Arithmetic Arithmetic::winograd{Order::any, Format::none, Format::none,
+                                                 false,      false,        Transform::winograd};
+inline constexpr Arithmetic Arithmetic::flushed{Order::any, Format::none, Format::none, false, true};
+
+/// The word for an arithmetic in lists, reports and docs/bounds.md.
+struct NamedArithmetic {
+  const char* name;
+  Arithmetic arithmetic;
+};
+/// In the order in which plug-ins number them.
+inline constexpr NamedArithmetic kArithmetics[] = {{"native", Arithmetic::native},
+                                                   {"pairwise", Arithmetic::pairwise},
+                                                   {"compensated", Arithmetic::compensated},
+                                                   {"doubled", Arithmetic::doubled},
+                                                   {"tf32", Arithmetic::tf32},
+                                                   {"tf32x3", Arithmetic::tf32x3},
+                                                   {"bf16", Arithmetic::bf16},
+                                                   {"fp16", Arithmetic::fp16},
+                                                   {"winograd", Arithmetic::winograd},
+                                                   {"flushed", Arithmetic::flushed}};
 
 /// What a variant promises and needs. Chain the setters: Traits{}.not_reproducible().align(16).
 struct Traits {
@@ -169,11 +247,82 @@ struct Variant {
   Variant* next = nullptr;
 };
 
-/// Head of the list of registered variants; constant-initialised, so registrars may run in any order before main.
+/// A variant as the engine calls it: the types of its operator's Problem, In and Out are erased. `problem`, `in` and `out` point to those of
+/// the type that `dtype` names and of `space`.
+struct AnyVariant {
+  const char* name;
+  const char* origin;
+  Traits traits;
+  Dtype dtype;
+  Space space;
+  bool has_supports, has_prepare;
+
+  void run(const void* problem, const void* in, const void* out, Context& context) const {
+    run_(typed, problem, in, out, context);
+  }
+  /// Null: yes; else the reason why not.
+  const char* supports(const void* problem, const void* in, const void* out) const {
+    return has_supports ? supports_(typed, problem, in, out) : nullptr;
+  }
+  void* prepare(const void* problem, const void* in, const void* out, Context& context) const {
+    return has_prepare ? prepare_(typed, problem, in, out, context) : nullptr;
+  }
+  void release(void* plan) const {
+    if (release_ != nullptr) release_(plan);
+  }
+
+  const void* typed;  // the Variant<Op, T, S>
+  void (*run_)(const void* typed, const void*, const void*, const void*, Context&);
+  const char* (*supports_)(const void* typed, const void*, const void*, const void*);
+  void* (*prepare_)(const void* typed, const void*, const void*, const void*, Context&);
+  void (*release_)(void* plan);
+  const AnyVariant* next;
+};
+
+/// `v` with its types erased; points to it.
+template <class Op, class T, Space S>
+AnyVariant erased(const Variant<Op, T, S>& v, const AnyVariant* next = nullptr) {
+  using V = Variant<Op, T, S>;
+  struct Call {
+    static const V& variant(const void* p) { return *static_cast<const V*>(p); }
+    static const typename V::Problem& problem(const void* p) {
+      return *static_cast<const typename V::Problem*>(p);
+    }
+    static const typename V::In& in(const void* p) { return *static_cast<const typename V::In*>(p); }
+    static const typename V::Out& out(const void* p) { return *static_cast<const typename V::Out*>(p); }
+    static void run(const void* v, const void* p, const void* i, const void* o, Context& c) {
+      variant(v).run(problem(p), in(i), out(o), c);
+    }
+    static const char* supports(const void* v, const void* p, const void* i, const void* o) {
+      return variant(v).supports(problem(p), in(i), out(o));
+    }
+    static void* prepare(const void* v, const void* p, const void* i, const void* o, Context& c) {
+      return variant(v).prepare(problem(p), in(i), out(o), c);
+    }
+  };
+  return {v.name,
+          v.origin,
+          v.traits,
+          kDtype<T>,
+          S,
+          v.supports != nullptr,
+          v.prepare != nullptr,
+          &v,
+          &Call::run,
+          &Call::supports,
+          &Call::prepare,
+          v.release,
+          next};
+}
+
+/// Heads of the lists of registered variants; constant-initialised, so registrars may run in any order before main. The typed lists are for
+/// callers that have operands of the types: models, tests.
 template <class Op, class T, Space S>
 inline Variant<Op, T, S>* variants = nullptr;
+template <class Op>
+inline const AnyVariant* any_variants = nullptr;
 
-/// A variant file ends in one of these per type:
+/// Registers one variant in one type; a variant file ends in PLUMB_REGISTER, which does it for several:
 ///   const Register<Spmv, float, Space::host> f32{"01_row_static", run<float>};
 /// Neither allocates nor touches CUDA. `name` must equal the file's name: CMake's manifest is compared with it.
 template <class Op, class T, Space S>
@@ -183,21 +332,62 @@ class Register {
   Register(const char* name, typename V::Run run, Traits traits = {}, typename V::Supports supports = nullptr,
            typename V::Prepare prepare = nullptr, typename V::Release release = nullptr,
            const char* origin = PLUMB_ORIGIN)
-      : variant_{name, run, traits, supports, prepare, release, origin, variants<Op, T, S>} {
+      : variant_{name, run, traits, supports, prepare, release, origin, variants<Op, T, S>},
+        any_(erased(variant_, any_variants<Op>)) {
     variants<Op, T, S> = &variant_;
+    any_variants<Op> = &any_;
   }
   Register(const Register&) = delete;
   Register& operator=(const Register&) = delete;
 
  private:
   V variant_;
+  AnyVariant any_;
 };
+
+namespace detail {
+// The space of a variant, by the arguments of Register: In and Out of the spaces differ.
+template <class Op, class T>
+struct SpaceOf {
+  template <Space S>
+  struct Is {
+    static constexpr Space value = S;
+  };
+  template <Space S>
+  using V = Variant<Op, T, S>;
+  static Is<Space::host> of(typename V<Space::host>::Run, Traits = {},
+                            typename V<Space::host>::Supports = nullptr,
+                            typename V<Space::host>::Prepare = nullptr, void (*)(void*) = nullptr);
+  static Is<Space::device> of(typename V<Space::device>::Run, Traits = {},
+                              typename V<Space::device>::Supports = nullptr,
+                              typename V<Space::device>::Prepare = nullptr, void (*)(void*) = nullptr);
+};
+template <template <class> class One, class... Types>
+struct EachType : One<Types>... {};
+}  // namespace detail
+
+/// Registers a variant under one name for every type listed; the last line of its file:
+///   PLUMB_REGISTER(Spmv, "01_row_static", run, float, double);
+/// With more than the function template: the arguments of Register behind the name, T standing for each type:
+///   PLUMB_REGISTER_WITH(Gemm, "13_jik_openmp", (run<T>, {}, by_columns<T>), float, double);
+#define PLUMB_REGISTER(Op, name, run, ...) PLUMB_REGISTER_WITH(Op, name, (run<T>), __VA_ARGS__)
+#define PLUMB_REGISTER_WITH(Op, name, parts, ...)                                                          \
+  template <class T>                                                                                       \
+  struct PLUMB_OF_LINE(Registered)                                                                         \
+      : ::plumb::Register<Op, T, decltype(::plumb::detail::SpaceOf<Op, T>::of(PLUMB_BARE parts))::value> { \
+    PLUMB_OF_LINE(Registered)() : PLUMB_OF_LINE(Registered)::Register(name, PLUMB_BARE parts) {}           \
+  };                                                                                                       \
+  const ::plumb::detail::EachType<PLUMB_OF_LINE(Registered), __VA_ARGS__> PLUMB_OF_LINE(registered) {}
+#define PLUMB_BARE(...) __VA_ARGS__
+#define PLUMB_OF_LINE(name) PLUMB_JOINED(name, __LINE__)
+#define PLUMB_JOINED(a, b) PLUMB_JOINED_(a, b)
+#define PLUMB_JOINED_(a, b) a##b
 
 // Host-side companions of a contract, complete in operator.hpp; named here so that a contract stays lean.
 struct Case;
 class CaseList;
 class CaseSpace;
-struct Cost;
+struct Work;
 struct Reference;
 struct Tolerance;
 template <class Op, class T>

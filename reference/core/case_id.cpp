@@ -33,23 +33,12 @@ std::string_view word_of(const std::pair<E, std::string_view> (&words)[N], E val
   return "?";
 }
 
-constexpr std::pair<Dtype, std::string_view> kDtypes[] = {{Dtype::f32, "f32"}, {Dtype::f64, "f64"}};
 constexpr std::pair<Fill, std::string_view> kFills[] = {
     {Fill::exact, "exact"},     {Fill::wide, "wide"},         {Fill::index, "index"},
     {Fill::real, "real"},       {Fill::positive, "positive"}, {Fill::scaled, "scaled"},
     {Fill::hostile, "hostile"}, {Fill::few, "few"},           {Fill::own, "own"}};
 constexpr std::pair<Tier, std::string_view> kTiers[] = {
     {Tier::smoke, "smoke"}, {Tier::full, "full"}, {Tier::stress, "stress"}};
-constexpr std::pair<Arithmetic, std::string_view> kArithmetics[] = {{Arithmetic::native, "native"},
-                                                                    {Arithmetic::pairwise, "pairwise"},
-                                                                    {Arithmetic::compensated, "compensated"},
-                                                                    {Arithmetic::doubled, "doubled"},
-                                                                    {Arithmetic::tf32, "tf32"},
-                                                                    {Arithmetic::tf32x3, "tf32x3"},
-                                                                    {Arithmetic::bf16, "bf16"},
-                                                                    {Arithmetic::fp16, "fp16"},
-                                                                    {Arithmetic::winograd, "winograd"},
-                                                                    {Arithmetic::flushed, "flushed"}};
 
 Error bad_case(std::string_view id, std::string_view what) {
   return Error(fmt::format("case '{}': {}", printable(id, 200), what));
@@ -145,12 +134,34 @@ bool pattern_matches(std::string_view pattern, std::string_view value) {
 
 }  // namespace
 
-std::string_view name(Dtype v) { return word_of(kDtypes, v); }
+std::string_view name(Dtype v) { return facts(v).name; }
 std::string_view name(Fill v) { return word_of(kFills, v); }
 std::string_view name(Tier v) { return word_of(kTiers, v); }
-std::string_view name(Arithmetic v) { return word_of(kArithmetics, v); }
+std::string_view name(Arithmetic v) {
+  for (const NamedArithmetic& a : kArithmetics) {
+    if (a.arithmetic == v) return a.name;
+  }
+  return "an arithmetic without a name";
+}
+std::optional<Arithmetic> arithmetic_named(std::string_view word) {
+  for (const NamedArithmetic& a : kArithmetics) {
+    if (word == a.name) return a.arithmetic;
+  }
+  return std::nullopt;
+}
 Fill parse_fill(std::string_view word, std::string_view what) { return parse_word(kFills, word, what); }
 Tier parse_tier(std::string_view word, std::string_view what) { return parse_word(kTiers, word, what); }
+std::optional<Dtype> dtype_named(std::string_view word) {
+  for (const DtypeFacts& d : kDtypes) {
+    if (word == d.name) return d.dtype;
+  }
+  return std::nullopt;
+}
+std::string dtype_words(std::string_view between) {
+  std::vector<std::string> words;
+  for (const DtypeFacts& d : kDtypes) words.emplace_back(d.name);
+  return fmt::format("{}", fmt::join(words, between));
+}
 
 std::string_view describe(Fill fill) {
   switch (fill) {
@@ -232,13 +243,11 @@ Case parse_case(std::string_view id) {
   IdParts parts = dissect(id);
   Case c;
   c.op = std::move(parts.op);
-  if (parts.dtype == "f32") {
-    c.dtype = Dtype::f32;
-  } else if (parts.dtype == "f64") {
-    c.dtype = Dtype::f64;
-  } else {
-    throw bad_case(id, fmt::format("the type is neither f32 nor f64: '{}'", printable(parts.dtype)));
-  }
+  const std::optional<Dtype> dtype = dtype_named(parts.dtype);
+  if (!dtype)
+    throw bad_case(id,
+                   fmt::format("the type is neither {}: '{}'", dtype_words(" nor "), printable(parts.dtype)));
+  c.dtype = *dtype;
   bool fill = false, seed = false;
   for (auto& [key, value] : parts.params) {
     if (key == "fill") {
@@ -349,8 +358,9 @@ std::string CaseFilter::why_none(const std::vector<Case>& cases) const {
   }
   for (const Part& part : parts_) {
     if (!glob_match(part.op, cases.front().op)) continue;
-    if (!glob_match(part.dtype, "f32") && !glob_match(part.dtype, "f64"))
-      return fmt::format("no type is called '{}' (f32, f64)", printable(part.dtype));
+    if (std::none_of(std::begin(kDtypes), std::end(kDtypes),
+                     [&](const DtypeFacts& d) { return glob_match(part.dtype, d.name); }))
+      return fmt::format("no type is called '{}' ({})", printable(part.dtype), dtype_words(", "));
     bool fill = false, seed = false;
     for (const auto& [key, pattern] : part.params) {
       fill = fill || key == "fill", seed = seed || key == "seed";

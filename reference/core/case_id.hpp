@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "reference/core/abi.hpp"
+#include "reference/core/dtype.hpp"
 
 namespace plumb {
-
-enum class Dtype : std::uint8_t { f32, f64 };
 
 /// How operands are filled; describe(Fill) says which faults each of them alone can show.
 enum class Fill : std::uint8_t { exact, wide, index, real, positive, scaled, hostile, few, own };
@@ -32,9 +31,12 @@ inline constexpr Fill kAllFills[] = {Fill::exact,  Fill::wide,    Fill::index, F
 /// Throw Error with "did you mean" on an unknown word; `what` names the option it came from.
 [[nodiscard]] Fill parse_fill(std::string_view word, std::string_view what);
 [[nodiscard]] Tier parse_tier(std::string_view word, std::string_view what);
-
-template <class T>
-inline constexpr Dtype kDtype = sizeof(T) == 4 ? Dtype::f32 : Dtype::f64;
+/// The type that an id calls so; nothing where there is none.
+[[nodiscard]] std::optional<Dtype> dtype_named(std::string_view word);
+/// The arithmetic of that name (kArithmetics); nothing where there is none.
+[[nodiscard]] std::optional<Arithmetic> arithmetic_named(std::string_view word);
+/// "f32 nor f64": every word, for messages.
+[[nodiscard]] std::string dtype_words(std::string_view between);
 
 struct Case {
   std::string op;

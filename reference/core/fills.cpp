@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "reference/core/random.hpp"
 #include "reference/core/special_values.hpp"
@@ -45,7 +44,7 @@ double FewValues::at(std::int64_t line, std::int64_t place, std::int64_t length)
 
 template <class T>
 void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role role, std::uint64_t seed,
-                 std::uint64_t stream) {
+                 std::uint64_t stream, Format stored) {
   const FewValues few(seed, stream);
   const auto value = [&](std::int64_t i, std::int64_t j) -> double {
     const auto row = static_cast<std::uint64_t>(i), at = static_cast<std::uint64_t>(i * cols + j);
@@ -87,13 +86,12 @@ void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role 
       if (++j == cols) j = 0, ++i;
     }
   }
-  if (fill == Fill::hostile) place_specials(data, rows, cols, role, seed, stream);
+  if (fill == Fill::hostile) place_specials(data, rows, cols, role, seed, stream, stored);
 }
 
 template <class T>
-void make_subnormal(T* data, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i)
-    data[i] = std::ldexp(data[i], std::numeric_limits<T>::min_exponent - 1 - 6);
+void make_subnormal(T* data, std::int64_t count, Format stored) {
+  for (std::int64_t i = 0; i < count; ++i) data[i] = std::ldexp(data[i], facts(stored).min_exponent - 6);
 }
 
 template <class T>
@@ -123,11 +121,11 @@ template void make_first_half_whole<float>(float*, std::int64_t);
 template void make_first_half_whole<double>(double*, std::int64_t);
 template void make_equal<float>(float*, std::int64_t);
 template void make_equal<double>(double*, std::int64_t);
-template void make_subnormal<float>(float*, std::int64_t);
-template void make_subnormal<double>(double*, std::int64_t);
-template void fill_values<float>(float*, std::int64_t, std::int64_t, Fill, Role, std::uint64_t,
-                                 std::uint64_t);
+template void make_subnormal<float>(float*, std::int64_t, Format);
+template void make_subnormal<double>(double*, std::int64_t, Format);
+template void fill_values<float>(float*, std::int64_t, std::int64_t, Fill, Role, std::uint64_t, std::uint64_t,
+                                 Format);
 template void fill_values<double>(double*, std::int64_t, std::int64_t, Fill, Role, std::uint64_t,
-                                  std::uint64_t);
+                                  std::uint64_t, Format);
 
 }  // namespace plumb

@@ -20,9 +20,19 @@ enum class Role : std::uint8_t { left, right, addend };
 ///   hostile   real, with special values at each class of position (special_values.hpp)
 ///   few       the values of FewValues, line by line: a row (left, addend) or a column (right)
 ///   own       as real; the sparse operand keeps its file's values (make_sparse)
+/// `stored`: the format in which the operand reaches a variant; T holds its numbers. Ranges follow from it.
 template <class T>
 void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role role, std::uint64_t seed,
-                 std::uint64_t stream);
+                 std::uint64_t stream, Format stored = kFormat<T>);
+/// The format in which an operand of this role reaches the variants of a case: an addend is what an output holds before.
+[[nodiscard]] inline Format stored_format(const Case& c, Role role) {
+  return role == Role::addend ? facts(c.dtype).out : facts(c.dtype).in;
+}
+template <class T>
+void fill_values(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Role role,
+                 std::uint64_t stream) {
+  fill_values(data, rows, cols, c.fill, role, c.seed, stream, stored_format(c, role));
+}
 
 /// Few different values, so that terms of a sum are equal, and so are their roundings. The seed decides how many values there are, whether
 /// all lines share them (then they stand mixed) or each line has its own, mixed or in runs, down to one value for a line, and their sign.
@@ -53,9 +63,9 @@ void make_first_half_whole(T* data, std::int64_t count);
 template <class T>
 void make_cancelling(T* terms, std::int64_t count);
 
-/// Scales `count` values of (-1, 1) into the subnormal range of T: by 2^-6 times the smallest normal number, so that a sum
+/// Scales `count` values of (-1, 1) into the subnormal range of `stored`: by 2^-6 times the smallest normal number, so that a sum
 /// of up to 64 of them is subnormal. What then computes with subnormals flushed to 0 loses all of its answer.
 template <class T>
-void make_subnormal(T* data, std::int64_t count);
+void make_subnormal(T* data, std::int64_t count, Format stored = kFormat<T>);
 
 }  // namespace plumb

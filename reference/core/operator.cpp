@@ -17,6 +17,43 @@ bool may_grow(Fill fill) { return fill == Fill::positive || fill == Fill::own ||
 // measured up to 0.07 n on positive data, 0.33 sqrt(n) where the partial sums stay small.
 double sum_of_doubled_roundings(Fill fill, double n) { return 8 * (may_grow(fill) ? n : std::sqrt(n)); }
 
+// What the roundings of the sum amount to, by its order.
+double roundings_of(const Tolerance& t, double value, double magnitude, double n) {
+  const double u = t.unit();
+  const bool few = t.fill == Fill::few;
+  // where roundings add up, those of the product and of alpha count too
+  const double plain = sum_of_roundings(t.fill, few ? n + 2 : n) * u * magnitude;
+  const double doubled = u * std::fabs(value) + sum_of_doubled_roundings(t.fill, n) * u * u * magnitude;
+  switch (t.arithmetic.order) {
+    case Arithmetic::Order::pairwise:
+      return std::min(plain, (2 * std::log2(n + 1) + 8) * u * magnitude);
+    case Arithmetic::Order::compensated:
+      return 2 * u * magnitude + doubled;  // Kahan: Higham (2002), eq. 4.8
+    case Arithmetic::Order::doubled:
+      return doubled;
+    case Arithmetic::Order::any:
+      break;
+  }
+  // each operand keeps twice the bits (2 u each), and the product of the two low parts is dropped (4 u): 8 u per product, which shows
+  // where there are few terms; from four terms on the bound of the sum holds it
+  if (t.arithmetic.corrected) return std::max(few ? plain + 8 * u * magnitude : plain, 12 * u * magnitude);
+  return plain;
+}
+
+// What two operands lose that are cut to the digits of their format, 2 u each.
+double operand_roundings(const Arithmetic& a, double magnitude) {
+  if (!is_floating(a.operand) || a.corrected) return 0;  // the magnitude may be infinite
+  return 4 * facts(a.operand).unit * magnitude;
+}
+
+// What n terms lose where they underflow: as sums, or as operands of a format with less range than fp32.
+double underflow_of(const Tolerance& t, double n) {
+  const FormatFacts& operand = facts(t.arithmetic.operand);
+  const bool less_range =
+      is_floating(operand.format) && operand.min_exponent > facts(Format::f32).min_exponent;
+  return n * (less_range ? operand.eta : t.eta());
+}
+
 }  // namespace
 
 double sum_of_roundings(Fill fill, double n) {
@@ -28,42 +65,12 @@ double sum_of_roundings(Fill fill, double n) {
 Fill fill_of_one_sign(Fill fill) { return is_bitwise(fill) || fill == Fill::few ? fill : Fill::positive; }
 
 double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_t terms) {
-  const double n = static_cast<double>(terms), u = t.unit();
-  if (is_bitwise(t.fill)) {
-    // integers are exact; integers scaled into the subnormals are, up to what is flushed
-    const double flushed = t.arithmetic == Arithmetic::flushed ? (n + 1) * t.smallest_normal() : 0;
-    return magnitude > 0 && magnitude < flushed ? flushed : 0;
-  }
-  // where roundings add up, those of the product and of alpha count too
-  const bool few = t.fill == Fill::few;
-  const double native = sum_of_roundings(t.fill, few ? n + 2 : n) * u * magnitude;
-  const double underflow = n * t.eta();
-  const double doubled = u * std::fabs(value) + sum_of_doubled_roundings(t.fill, n) * u * u * magnitude;
-  switch (t.arithmetic) {
-    case Arithmetic::native:
-    case Arithmetic::
-        winograd:  // the operator passes the transform's magnitude and the length of its longest chain
-      return native + underflow;
-    case Arithmetic::flushed:
-      return native + underflow + (n + 1) * t.smallest_normal();
-    // each operand keeps 22 bits (2 u each), and the product of the two low parts is dropped (4 u): 8 u per product, which shows
-    // where there are few terms; from four terms on the fp32 bound holds it
-    case Arithmetic::tf32x3:
-      return std::max(few ? native + 8 * u * magnitude : native, 12 * u * magnitude) + underflow;
-    case Arithmetic::pairwise:
-      return std::min(native, (2 * std::log2(n + 1) + 8) * u * magnitude) + underflow;
-    case Arithmetic::compensated:
-      return 2 * u * magnitude + doubled + underflow;  // Kahan: Higham (2002), eq. 4.8
-    case Arithmetic::doubled:
-      return doubled + underflow;
-    case Arithmetic::tf32:
-      return 0x1p-9 * magnitude + native + underflow;  // two operands, truncated to 11 bits
-    case Arithmetic::bf16:
-      return 0x1p-6 * magnitude + native + underflow;  // two operands, truncated to 8 bits
-    case Arithmetic::fp16:
-      return 0x1p-9 * magnitude + native + n * 0x1p-24;  // two operands, 11 bits, fp16 underflow
-  }
-  return 0;
+  const double n = static_cast<double>(terms);
+  const double flushed = t.arithmetic.flushes ? (n + 1) * t.smallest_normal() : 0;
+  // integers are exact; integers scaled into the subnormals are, up to what is flushed
+  if (is_bitwise(t.fill)) return magnitude > 0 && magnitude < flushed ? flushed : 0;
+  return operand_roundings(t.arithmetic, magnitude) + roundings_of(t, value, magnitude, n) +
+         underflow_of(t, n) + flushed;
 }
 
 template <class T>
@@ -94,9 +101,15 @@ double sum_bound_of_many_scales(const Tolerance& t, double value, double magnitu
   return sum_bound(varied, value, magnitude, terms);
 }
 
+Cost cost_of(const Work& work, Dtype dtype) {
+  const DtypeFacts& d = facts(dtype);
+  return {work.flop,
+          facts(d.in).bytes * work.values_in + facts(d.out).bytes * work.values_out + work.index_bytes};
+}
+
 void CaseList::add(Tier tier, std::string_view params, std::initializer_list<Fill> fills,
-                   std::string_view why, std::initializer_list<Dtype> dtypes) {
-  for (const Dtype dtype : dtypes) {
+                   std::string_view why, std::initializer_list<Dtype> only) {
+  for (const Dtype dtype : only.size() > 0 ? std::vector<Dtype>(only) : dtypes_) {
     for (const Fill fill : fills) {
       Case c;
       c.op = op_;

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,7 @@ class Arena {
   std::vector<std::unique_ptr<void, Free>> blocks_;
 };
 
-/// One case's data in one type: scalars, inputs, and the shapes of the outputs. An output whose data is not null is in-out:
+/// One case's data in a type in which the judge computes: scalars, inputs, and the shapes of the outputs. An output whose data is not null is in-out:
 /// it holds the initial contents (y of beta * y); one whose data is null is poisoned before every run and must be written.
 template <class Op, class T>
 struct Instance {
@@ -53,12 +54,12 @@ struct Instance {
 struct ReferenceArray {
   LargeArray<double> value, magnitude;
   LargeArray<double>
-      transformed;  // the same sum over the terms of Arithmetic::winograd; empty where no variant may compute so
+      transformed;  // the same sum over the terms of Transform::winograd; empty where no variant may compute so
   LargeArray<std::int32_t> terms;
   bool moved = false;  // copies of inputs: a zero has the sign of the value that it is a copy of
   /// What errors under `arithmetic` are measured against, per element; empty where the operator knows no such arithmetic.
   [[nodiscard]] const LargeArray<double>& magnitude_under(Arithmetic arithmetic) const {
-    return arithmetic == Arithmetic::winograd ? transformed : magnitude;
+    return arithmetic.transform == Arithmetic::Transform::winograd ? transformed : magnitude;
   }
   void resize(std::int64_t n) {
     const auto size = static_cast<std::size_t>(n);
@@ -83,9 +84,13 @@ struct Tolerance {
   Fill fill = Fill::real;
   Arithmetic arithmetic = Arithmetic::native;
   Dtype dtype = Dtype::f32;
-  [[nodiscard]] double unit() const { return dtype == Dtype::f32 ? kUnit<float> : kUnit<double>; }
-  [[nodiscard]] double smallest_normal() const { return eta() / (2 * unit()); }
-  [[nodiscard]] double eta() const { return dtype == Dtype::f32 ? kEta<float> : kEta<double>; }
+  /// The format in which the variant sums.
+  [[nodiscard]] Format accumulate() const {
+    return arithmetic.accumulate == Format::none ? facts(dtype).accumulate : arithmetic.accumulate;
+  }
+  [[nodiscard]] double unit() const { return facts(accumulate()).unit; }
+  [[nodiscard]] double smallest_normal() const { return facts(accumulate()).smallest_normal; }
+  [[nodiscard]] double eta() const { return facts(accumulate()).eta; }
 };
 
 /// What n roundings of a plain sum in any order may amount to, in units of the largest of them.
@@ -97,9 +102,10 @@ struct Tolerance {
 [[nodiscard]] Fill fill_of_one_sign(Fill);
 
 /// The bound of a sum of `terms` products with magnitude M: 0 (bitwise) for the exact, wide and index fills;
-/// sum_of_roundings() u M for others, and what the declared arithmetic adds or takes.
+/// for others the sum of four parts: of the operands' rounding, of the sum's (sum_of_roundings() u M, or less by its order), of underflow, and of
+/// what is flushed.
 /// Underflow adds n eta. Measured: honest fp32 sums of zero-mean products stay under 6 u M for n from 16 to 8192.
-/// Arithmetic::flushed adds (n + 1) m, m the smallest normal number. Flushing a number to 0 errs by less than m. Each of the
+/// Flushed additions add (n + 1) m, m the smallest normal number. Flushing a number to 0 errs by less than m. Each of the
 /// at most n additions flushes its addend or its result, never both: without the addend the result is the value in memory,
 /// which is normal or 0 after the first addition. The first may flush what lay in memory before, which is the 1 in n + 1.
 /// Exact fills keep that part where M is so small that subnormals may be among the terms.
@@ -128,18 +134,25 @@ template <class T>
   return fill == Fill::exact || fill == Fill::wide || fill == Fill::index;
 }
 
-/// Work and compulsory traffic of one run: flop counts multiply and add apart; bytes read each input once, write each output once.
+/// Work and compulsory traffic of one run: flop counts multiply and add apart; each input is read once, each output written once.
 struct Cost {
   double flop = 0, bytes = 0;
 };
+/// The same as a contract counts it: elements of arrays of values, whose bytes follow from their formats, and bytes of indices.
+struct Work {
+  double flop = 0, values_in = 0, values_out = 0, index_bytes = 0;
+};
+[[nodiscard]] Cost cost_of(const Work&, Dtype);
 
 /// Collects an operator's cases, one per fill and type, each beside the reason it exists.
 class CaseList {
  public:
-  explicit CaseList(std::string_view op) : op_(op) {}
-  /// params: "rows=7,cols=5,density=0.3" in the order they are to be printed.
+  /// `dtypes`: those of the operator, one case each.
+  CaseList(std::string_view op, std::span<const Dtype> dtypes)
+      : op_(op), dtypes_(dtypes.begin(), dtypes.end()) {}
+  /// params: "rows=7,cols=5,density=0.3" in the order they are to be printed. `only`: the types of these cases; none: all of the operator.
   void add(Tier tier, std::string_view params, std::initializer_list<Fill> fills, std::string_view why,
-           std::initializer_list<Dtype> dtypes = {Dtype::f32, Dtype::f64});
+           std::initializer_list<Dtype> only = {});
   /// The fill hostile with the seeds 1 to `seeds`: every special value meets every class of position that the shape has.
   void add_hostile(Tier tier, std::string_view params, std::uint64_t seeds, std::string_view why);
   /// One of the extents in `params` is 524,309: in tiles of 8, more than the 65,535 blocks that a grid may have down.
@@ -162,8 +175,22 @@ class CaseList {
 
  private:
   std::string op_;
+  std::vector<Dtype> dtypes_;
   std::vector<Case> cases_;
 };
+
+namespace detail {
+inline constexpr Dtype kUsualDtypes[] = {Dtype::f32, Dtype::f64};
+}
+/// The types of an operator, by its list kDtypes; one without a list has f32 and f64.
+template <class Op>
+[[nodiscard]] constexpr std::span<const Dtype> dtypes_of() {
+  if constexpr (requires { Op::kDtypes; }) {
+    return Op::kDtypes;
+  } else {
+    return detail::kUsualDtypes;
+  }
+}
 
 /// What verify/operators.hpp accepts. A missing member is named by the failing line of this concept.
 template <class Op>
@@ -175,14 +202,15 @@ concept Operator = requires(CaseList& list, CaseSpace& space, const Case& c, Ins
   Op::template make<float>(c, instance);
   Op::template validate<float>(instance.problem, instance.in, instance.out);
   Op::template oracle<float>(instance.problem, instance.in, instance.out, reference);
-  { Op::template cost<float>(instance.problem, instance.in, instance.out) } -> std::same_as<Cost>;
+  { Op::template cost<float>(instance.problem, instance.in, instance.out) } -> std::same_as<Work>;
   { Op::bound(tolerance, 0, 0.0, 0.0, std::int64_t{0}) } -> std::same_as<double>;
   Op::each_scalar(instance.problem, [](const char*, auto) {});
   Op::each_input(instance.in, [](const char*, auto&) {});
   Op::each_output(instance.out, [](const char*, auto&) {});
 };
 
-/// Instantiates the host side of a contract for both types; the last line of ops/<op>.cpp.
+/// Instantiates the host side of a contract; the last line of ops/<op>.cpp. The judge computes in these two types, whatever types an operator
+/// has: value_format().
 #define PLUMB_INSTANTIATE_OPERATOR(Op) \
   PLUMB_INSTANTIATE_OPERATOR_FOR(Op, float) PLUMB_INSTANTIATE_OPERATOR_FOR(Op, double)
 #define PLUMB_INSTANTIATE_OPERATOR_FOR(Op, T)                                                              \
@@ -190,6 +218,6 @@ concept Operator = requires(CaseList& list, CaseSpace& space, const Case& c, Ins
   template void Op::validate<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&); \
   template void Op::oracle<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&,    \
                               Reference&);                                                                 \
-  template Cost Op::cost<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  template Work Op::cost<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
 
 }  // namespace plumb

@@ -53,9 +53,10 @@ void shrink_long_rows(Csr<T>& a, Fill fill) {
 }  // namespace
 
 template <class T>
-void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t stream) {
+void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t stream, Format stored) {
   a.val.resize(a.col.size());
-  fill_values(a.val.data(), 1, a.nnz(), fill == Fill::index ? Fill::exact : fill, Role::left, seed, stream);
+  fill_values(a.val.data(), 1, a.nnz(), fill == Fill::index ? Fill::exact : fill, Role::left, seed, stream,
+              stored);
   if (fill == Fill::wide || fill == Fill::exact) shrink_long_rows(a, fill);
   if (fill == Fill::few) {
     const FewValues few(seed, stream);
@@ -64,7 +65,7 @@ void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t str
       for (std::int32_t k = begin; k < end; ++k) a.val[k] = static_cast<T>(few.at(i, k - begin, end - begin));
     }
   }
-  if (fill == Fill::hostile) place_row_specials(a, seed, stream + 1);
+  if (fill == Fill::hostile) place_row_specials(a, seed, stream + 1, stored);
   if (fill == Fill::scaled || fill == Fill::index) {  // these two speak of rows, and here a row is ragged
     for (std::int64_t i = 0; i < a.rows; ++i) {
       const std::int32_t begin = a.row_ptr[i], end = a.row_ptr[i + 1];
@@ -160,12 +161,13 @@ void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Ro
   const std::string facing = c.text_or("facing", "");
   const std::int64_t size = rows * cols;
   if (facing.empty() || size == 0) return;
-  using Limits = std::numeric_limits<T>;
+  const FormatFacts& stored = facts(stored_format(c, role));
   if (facing == "inf_tiny" || facing == "tiny_inf") {
     if (role == Role::addend) return;
-    data[0] = (facing == "inf_tiny") == (role == Role::left) ? Limits::infinity() : Limits::denorm_min();
+    data[0] = (facing == "inf_tiny") == (role == Role::left) ? std::numeric_limits<T>::infinity()
+                                                             : static_cast<T>(stored.eta);
   } else if (facing == "near_top") {
-    data[0] = role == Role::right ? T(1) : Limits::max() / 4 * 3;
+    data[0] = role == Role::right ? T(1) : static_cast<T>(stored.largest) / 4 * 3;
   } else if (facing == "zeros") {
     put_zeros(data, rows, cols, role);
   } else if (facing == "run_of_zeros") {
@@ -244,7 +246,7 @@ Csr<T> make_sparse(const Case& c, std::uint64_t stream) {
                                   read.val[k], name(c.dtype)));
       }
     } else {
-      fill_csr_values(a, c.fill, c.seed, stream);
+      fill_csr_values(a, c.fill, c.seed, stream, facts(c.dtype).in);
     }
     return a;
   }
@@ -262,7 +264,7 @@ Csr<T> make_sparse(const Case& c, std::uint64_t stream) {
   Places places = place(pattern, what);
   a.row_ptr = std::move(places.row_ptr);
   a.col = std::move(places.col);
-  fill_csr_values(a, c.fill, c.seed, stream);
+  fill_csr_values(a, c.fill, c.seed, stream, facts(c.dtype).in);
   if (c.integer_or("equal", 0) != 0) make_equal(a.val.data(), a.nnz());
   if (c.integer_or("ones", 0) != 0) std::fill(a.val.begin(), a.val.end(), T(1));
   put_facing(a, c);
@@ -305,7 +307,7 @@ VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const
   T* data = arena.allocate<T>(size);
   // a right-hand vector is a column (rows, 1), a left-hand one a row (1, cols): fills speak of rows and columns
   const bool column = role != Role::left;
-  fill_values(data, column ? size : 1, column ? 1 : size, c.fill, role, c.seed, stream);
+  fill_values(data, column ? size : 1, column ? 1 : size, c, role, stream);
   if (column && c.integer_or("whole_first", 0) != 0) make_first_half_whole(data, size);
   put_facing(data, column ? size : 1, column ? 1 : size, c, role);
   return {data, size};
@@ -315,7 +317,7 @@ template <class T>
 DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std::int64_t cols, const Case& c,
                                            Role role, std::uint64_t stream) {
   T* data = arena.allocate<T>(rows * cols);
-  fill_values(data, rows, cols, c.fill, role, c.seed, stream);
+  fill_values(data, rows, cols, c, role, stream);
   if (role == Role::right && c.integer_or("whole_first", 0) != 0) make_first_half_whole(data, rows * cols);
   put_facing(data, rows, cols, c, role);
   return {data, rows, cols, cols};
@@ -334,7 +336,7 @@ DenseView<const T, Space::host> make_second(Arena& arena, const DenseView<const 
 
 #define PLUMB_INSTANTIATE(T)                                                                              \
   template void put_facing<T>(T*, std::int64_t, std::int64_t, const Case&, Role);                         \
-  template void fill_csr_values<T>(Csr<T>&, Fill, std::uint64_t, std::uint64_t);                          \
+  template void fill_csr_values<T>(Csr<T>&, Fill, std::uint64_t, std::uint64_t, Format);                  \
   template Csr<T> make_sparse<T>(const Case&, std::uint64_t);                                             \
   template CsrView<const T, Space::host> keep<T>(Arena&, const Csr<T>&);                                  \
   template VecView<const T, Space::host> make_vector<T>(Arena&, std::int64_t, const Case&, Role,          \

@@ -54,7 +54,8 @@ void set_matrix_reader(std::function<Csr<double>(const std::string&)> reader);
 
 /// Fills the values of A as fill_values does: index leaves one 1 per row among the entries there are.
 template <class T>
-void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t stream);
+void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t stream,
+                     Format stored = kFormat<T>);
 
 /// Copies an owning matrix into an instance's arena, and gives the view.
 template <class T>

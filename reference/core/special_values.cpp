@@ -29,27 +29,34 @@ class OperandDraws {
   std::uint64_t seed_, stream_, next_ = 0;
 };
 
+// The exponent of `huge`.
+int huge_exponent(const FormatFacts& f) { return std::max(f.max_exponent - 27, f.max_exponent / 2); }
+
 template <class T>
-T value_of(Special special, bool negative) {
-  using Limits = std::numeric_limits<T>;
-  const T sign = negative ? T(-1) : T(1);
-  switch (special) {
-    case Special::nan:
-      return std::copysign(Limits::quiet_NaN(), sign);
-    case Special::infinity:
-      return Limits::infinity();
-    case Special::minus_infinity:
-      return -Limits::infinity();
-    case Special::minus_zero:
-      return T(-0.0);
-    case Special::subnormal:
-      return sign * Limits::denorm_min();
-    case Special::smallest_normal:
-      return sign * Limits::min();
-    case Special::huge:
-      return sign * std::ldexp(T(1), Limits::max_exponent - 28);
-  }
-  return 0;
+T value_of(Special special, bool negative, Format stored) {
+  const FormatFacts& f = facts(stored);
+  const double nan = std::numeric_limits<double>::quiet_NaN(), sign = negative ? -1.0 : 1.0,
+               infinity = f.infinity ? std::numeric_limits<double>::infinity() : nan;
+  const auto value = [&] {
+    switch (special) {
+      case Special::nan:
+        return std::copysign(nan, sign);
+      case Special::infinity:
+        return infinity;
+      case Special::minus_infinity:
+        return -infinity;
+      case Special::minus_zero:
+        return -0.0;
+      case Special::subnormal:
+        return sign * f.eta;
+      case Special::smallest_normal:
+        return sign * f.smallest_normal;
+      case Special::huge:
+        return sign * std::ldexp(1.0, huge_exponent(f));
+    }
+    return 0.0;
+  };
+  return static_cast<T>(value());
 }
 
 struct Place {
@@ -138,15 +145,15 @@ std::string_view name(Special special) {
 }
 
 template <class T>
-std::optional<Special> special_of(T value) {
-  using Limits = std::numeric_limits<T>;
-  const T size = std::fabs(value);
+std::optional<Special> special_of(T value, Format stored) {
+  const FormatFacts& f = facts(stored);
+  const double size = std::fabs(static_cast<double>(value));
   if (std::isnan(value)) return Special::nan;
   if (std::isinf(value)) return value > 0 ? Special::infinity : Special::minus_infinity;
   if (value == 0) return std::signbit(value) ? std::optional(Special::minus_zero) : std::nullopt;
-  if (size < Limits::min()) return Special::subnormal;
-  if (size == Limits::min()) return Special::smallest_normal;
-  if (size >= std::ldexp(T(1), 90)) return Special::huge;
+  if (size < f.smallest_normal) return Special::subnormal;
+  if (size == f.smallest_normal) return Special::smallest_normal;
+  if (size >= std::ldexp(1.0, std::min(90, huge_exponent(f)))) return Special::huge;
   return std::nullopt;
 }
 
@@ -186,7 +193,7 @@ bool stands_at(Position position, std::int64_t i, std::int64_t j, std::int64_t r
 
 template <class T>
 void place_specials(T* data, std::int64_t rows, std::int64_t cols, Role role, std::uint64_t seed,
-                    std::uint64_t stream) {
+                    std::uint64_t stream, Format stored) {
   const std::int64_t elements = rows * cols;
   if (elements == 0) return;
   OperandDraws draws(seed, stream, rows, cols);
@@ -194,10 +201,10 @@ void place_specials(T* data, std::int64_t rows, std::int64_t cols, Role role, st
   const auto put = [&](const Place& place, std::int64_t first,
                        std::int64_t last) {  // a kind of [first, last)
     data[place.i * cols + place.j] =
-        value_of<T>(static_cast<Special>(first + draws.below(last - first)), draws.below(2) == 1);
+        value_of<T>(static_cast<Special>(first + draws.below(last - first)), draws.below(2) == 1, stored);
   };
   if (rows > 3 && role == Role::left)
-    std::fill_n(data + draws.below(rows) * cols, cols, std::numeric_limits<T>::infinity());
+    std::fill_n(data + draws.below(rows) * cols, cols, value_of<T>(Special::infinity, false, stored));
   const std::int64_t zeros = row_of_zeros(rows, role, OperandDraws(seed, stream + 1, rows, cols));
   for (std::int64_t n = elements / 97; n > 0; --n)
     put({draws.below(rows), draws.below(cols)}, kSpreading, kinds);
@@ -229,7 +236,7 @@ void place_specials(T* data, std::int64_t rows, std::int64_t cols, Role role, st
 }
 
 template <class T>
-void place_row_specials(Csr<T>& a, std::uint64_t seed, std::uint64_t stream) {
+void place_row_specials(Csr<T>& a, std::uint64_t seed, std::uint64_t stream, Format stored) {
   if (a.nnz() == 0) return;
   OperandDraws draws(seed, stream, a.rows, a.nnz());
   std::vector<std::int32_t> taken;
@@ -237,7 +244,8 @@ void place_row_specials(Csr<T>& a, std::uint64_t seed, std::uint64_t stream) {
   const auto put = [&](std::uint64_t row_class, std::int32_t entry) {
     if (std::find(taken.begin(), taken.end(), entry) != taken.end()) return false;
     taken.push_back(entry);
-    a.val[entry] = value_of<T>(static_cast<Special>((seed + row_class) % kSpecials), draws.below(2) == 1);
+    a.val[entry] =
+        value_of<T>(static_cast<Special>((seed + row_class) % kSpecials), draws.below(2) == 1, stored);
     return true;
   };
   const std::int64_t longest = longest_row_of(a.row_ptr, a.rows);
@@ -264,12 +272,13 @@ void place_row_specials(Csr<T>& a, std::uint64_t seed, std::uint64_t stream) {
 }
 
 template <class T>
-void place_addend_specials(T* addend, const Csr<T>& a, std::uint64_t seed, std::uint64_t stream) {
+void place_addend_specials(T* addend, const Csr<T>& a, std::uint64_t seed, std::uint64_t stream,
+                           Format stored) {
   if (a.rows < kFew) return;
   OperandDraws draws(seed, stream, a.rows, a.nnz());
   std::size_t kind = seed % 1000;
   const auto put = [&](std::int64_t row) {
-    addend[row] = value_of<T>(static_cast<Special>(kind++ % kSpecials), draws.below(2) == 1);
+    addend[row] = value_of<T>(static_cast<Special>(kind++ % kSpecials), draws.below(2) == 1, stored);
   };
   put(longest_row_of(a.row_ptr, a.rows));
   for (std::int64_t i = draws.below(a.rows), n = 0; n < a.rows; ++n, i = (i + 1) % a.rows) {
@@ -279,11 +288,12 @@ void place_addend_specials(T* addend, const Csr<T>& a, std::uint64_t seed, std::
   }
 }
 
-#define PLUMB_INSTANTIATE(T)                                                                           \
-  template std::optional<Special> special_of<T>(T);                                                    \
-  template void place_specials<T>(T*, std::int64_t, std::int64_t, Role, std::uint64_t, std::uint64_t); \
-  template void place_row_specials<T>(Csr<T>&, std::uint64_t, std::uint64_t);                          \
-  template void place_addend_specials<T>(T*, const Csr<T>&, std::uint64_t, std::uint64_t);
+#define PLUMB_INSTANTIATE(T)                                                                          \
+  template std::optional<Special> special_of<T>(T, Format);                                           \
+  template void place_specials<T>(T*, std::int64_t, std::int64_t, Role, std::uint64_t, std::uint64_t, \
+                                  Format);                                                            \
+  template void place_row_specials<T>(Csr<T>&, std::uint64_t, std::uint64_t, Format);                 \
+  template void place_addend_specials<T>(T*, const Csr<T>&, std::uint64_t, std::uint64_t, Format);
 PLUMB_INSTANTIATE(float)
 PLUMB_INSTANTIATE(double)
 #undef PLUMB_INSTANTIATE

@@ -12,7 +12,9 @@
 
 namespace plumb {
 
-/// `huge` is 2^100 in fp32 and 2^996 in fp64, so that sums of 2^27 of them stay finite. NaN and the last three have both signs.
+/// As the format in which they are stored has them: one without infinities has NaN in their place. `huge` is 2^100 in fp32 and 2^996 in fp64, so
+/// that sums of 2^27 of them stay finite; in formats of less range, whose sums are fp32's, the root of the largest. NaN and the last three have
+/// both signs.
 enum class Special : std::uint8_t {
   nan,
   infinity,
@@ -24,9 +26,9 @@ enum class Special : std::uint8_t {
 };
 inline constexpr std::size_t kSpecials = 7;
 [[nodiscard]] std::string_view name(Special);
-/// Which of them `value` is; nothing for a usual value. Any finite value of 2^90 or more counts as huge.
+/// Which of them `value` is; nothing for a usual value. Any finite value of 2^90, or of `huge`, or more counts as that.
 template <class T>
-[[nodiscard]] std::optional<Special> special_of(T value);
+[[nodiscard]] std::optional<Special> special_of(T value, Format stored = kFormat<T>);
 
 /// Classes of positions in a (rows, cols) matrix. One element may stand in several.
 enum class Position : std::uint8_t {
@@ -50,17 +52,23 @@ inline constexpr std::size_t kPositions = 8;
 /// that the finite ones are judged too. Role::left alone has huge values: a product of two would overflow.
 template <class T>
 void place_specials(T* data, std::int64_t rows, std::int64_t cols, Role role, std::uint64_t seed,
-                    std::uint64_t stream);
+                    std::uint64_t stream, Format stored = kFormat<T>);
+template <class T>
+void place_specials(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Role role,
+                    std::uint64_t stream) {
+  place_specials(data, rows, cols, role, c.seed, stream, stored_format(c, role));
+}
 
 /// Puts special values into the values of `a` by classes of rows: the first, the last and the tail entries of the longest row, the entry
 /// of a row of one, the first entry behind an empty row, and the last of all. One entry of the first and one of the last column become
 /// explicit zeros: make() puts NaN and infinity into those columns of the other operand, and 0 times either is NaN.
 template <class T>
-void place_row_specials(Csr<T>& a, std::uint64_t seed, std::uint64_t stream);
+void place_row_specials(Csr<T>& a, std::uint64_t seed, std::uint64_t stream, Format stored = kFormat<T>);
 
 /// Puts special values into the addend (a.rows) of a sparse product: at a row that is empty in `a`, and at its longest one;
 /// nothing where there are less than 8 rows.
 template <class T>
-void place_addend_specials(T* addend, const Csr<T>& a, std::uint64_t seed, std::uint64_t stream);
+void place_addend_specials(T* addend, const Csr<T>& a, std::uint64_t seed, std::uint64_t stream,
+                           Format stored = kFormat<T>);
 
 }  // namespace plumb

@@ -113,8 +113,8 @@ void BiasRelu::make(const Case& c, Instance<BiasRelu, T>& instance) {
   const bool per_column = c.text_or("bias", "column") == "column";
   if (per_column) {
     T* b = instance.arena.template allocate<T>(cols);
-    fill_values(b, cols, 1, c.fill, Role::right, c.seed, 2000);
-    if (c.fill == Fill::hostile) place_specials(b, cols, 1, Role::addend, c.seed, 2001);
+    fill_values(b, cols, 1, c, Role::right, 2000);
+    if (c.fill == Fill::hostile) place_specials(b, cols, 1, c, Role::addend, 2001);
     instance.in.b = {b, cols};
   }
   instance.problem.bias = per_column ? T(0) : static_cast<T>(c.number("bias"));
@@ -167,24 +167,17 @@ void BiasRelu::oracle(const Problem<T>& p, const In<T, Space::host>& in, const O
 }
 
 template <class T>
-Cost BiasRelu::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+Work BiasRelu::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
   const double elements = static_cast<double>(in.x.rows) * static_cast<double>(in.x.cols);
-  return {3 * elements, sizeof(T) * (2 * elements + static_cast<double>(in.b.size))};
+  return {3 * elements, elements + static_cast<double>(in.b.size), elements};
 }
 
 double BiasRelu::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
   if (is_bitwise(t.fill)) return 0;
   // a sum of two has one rounding in every kernel; declared reductions of the operands are added to it
   const double reduced = sum_bound(t, value, magnitude, terms);
-  switch (t.arithmetic) {
-    case Arithmetic::tf32:
-    case Arithmetic::bf16:
-    case Arithmetic::fp16:
-    case Arithmetic::flushed:
-      return reduced;
-    default:
-      return t.unit() * magnitude;
-  }
+  const bool rounds = is_floating(t.arithmetic.operand) && !t.arithmetic.corrected;
+  return rounds || t.arithmetic.flushes ? reduced : t.unit() * magnitude;
 }
 
 PLUMB_INSTANTIATE_OPERATOR(BiasRelu)

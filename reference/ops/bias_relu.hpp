@@ -26,20 +26,21 @@ namespace plumb {
 ///           32).
 struct BiasRelu {
   static constexpr const char* kName = "bias_relu";
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
 
   template <class T>
   struct Problem {
-    T bias;  // for every column, where b has no elements
-    T cap;   // >= 0; +Inf: no cap
+    scalar_t<T> bias;  // for every column, where b has no elements
+    scalar_t<T> cap;   // >= 0; +Inf: no cap
   };
   template <class T, Space S>
   struct In {
-    DenseView<const T, S> x;  // (rows, cols)
-    VecView<const T, S> b;    // (cols) or (0)
+    DenseView<const in_t<T>, S> x;  // (rows, cols)
+    VecView<const in_t<T>, S> b;    // (cols) or (0)
   };
   template <class T, Space S>
   struct Out {
-    DenseView<T, S> y;  // (rows, cols)
+    DenseView<out_t<T>, S> y;  // (rows, cols)
   };
 
   template <class Views, class F>
@@ -64,7 +65,7 @@ struct BiasRelu {
   template <class T>
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
-  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

@@ -552,7 +552,7 @@ void Conv2d::make(const Case& c, Instance<Conv2d, T>& instance) {
   const auto times = [](auto... v) { return (std::int64_t{1} * ... * v); };
   const std::int64_t planes = times(p.n, p.c), pixels = times(p.h, p.w), outputs = times(p.oh, p.ow);
   T* x = instance.arena.template allocate<T>(planes * pixels);
-  fill_values(x, planes, pixels, c.fill, Role::right, c.seed, 1000);
+  fill_values(x, planes, pixels, c, Role::right, 1000);
   const double zeros = c.number_or("zeros", 0);  // the part of X's elements that are 0
   for (std::int64_t i = 0; zeros > 0 && i < planes * pixels; ++i) {
     if (random_unit(c.seed, 1200, static_cast<std::uint64_t>(i)) < zeros) x[i] = 0;
@@ -563,7 +563,7 @@ void Conv2d::make(const Case& c, Instance<Conv2d, T>& instance) {
   instance.in.X = {x, planes, pixels, pixels};
   const std::int64_t weights = times(p.c, p.r, p.s);
   T* f = instance.arena.template allocate<T>(p.k * weights);
-  fill_values(f, p.k, weights, c.fill, Role::left, c.seed, 2000);
+  fill_values(f, p.k, weights, c, Role::left, 2000);
   for (std::int64_t i = 0; c.integer_or("equal", 0) != 0 && i < p.k; ++i)
     make_equal(f + i * weights, weights);
   put_facing_channels(x, f, p, c);
@@ -618,18 +618,19 @@ void Conv2d::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out
 }
 
 template <class T>
-Cost Conv2d::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+Work Conv2d::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
   const auto outputs = static_cast<double>(out.Y.rows) * static_cast<double>(out.Y.cols);
   const std::int64_t used = places_used(p.h, p.oh, p.r, p.stride_h, p.pad_h, p.dilation_h) *
                             places_used(p.w, p.ow, p.s, p.stride_w, p.pad_w, p.dilation_w);
   const double pixels = p.k == 0 ? 0 : static_cast<double>(in.X.rows) * static_cast<double>(used);
   const double filters = outputs == 0 ? 0 : static_cast<double>(in.F.rows) * static_cast<double>(in.F.cols);
-  return {2 * outputs * static_cast<double>(in.F.cols), sizeof(T) * (pixels + filters + outputs)};
+  return {2 * outputs * static_cast<double>(in.F.cols), pixels + filters, outputs};
 }
 
 // The pixels of a window differ in scale, which no scale of a filter's terms balances.
 double Conv2d::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
-  if (t.arithmetic != Arithmetic::winograd) return sum_bound_of_many_scales(t, value, magnitude, terms);
+  if (t.arithmetic.transform != Arithmetic::Transform::winograd)
+    return sum_bound_of_many_scales(t, value, magnitude, terms);
   // magnitude is W: multiples of 1/4 below 1 / (4 u) are exact
   if (is_bitwise(t.fill) && 4 * magnitude * t.unit() <= 1) return 0;
   Tolerance chain = t;

@@ -40,6 +40,7 @@ namespace plumb {
 ///           2016; Higham, Accuracy and Stability (2002), sections 3.1 and 23.2.
 struct Conv2d {
   static constexpr const char* kName = "conv2d";
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
 
   /// Outputs along a dimension: the windows that fit, 0 where none does.
   static constexpr std::int64_t extent(std::int64_t size, std::int64_t window, std::int64_t stride,
@@ -57,12 +58,12 @@ struct Conv2d {
   };
   template <class T, Space S>
   struct In {
-    DenseView<const T, S> X;  // (n c, h w)
-    DenseView<const T, S> F;  // (k, c r s)
+    DenseView<const in_t<T>, S> X;  // (n c, h w)
+    DenseView<const in_t<T>, S> F;  // (k, c r s)
   };
   template <class T, Space S>
   struct Out {
-    DenseView<T, S> Y;  // (n k, oh ow)
+    DenseView<out_t<T>, S> Y;  // (n k, oh ow)
   };
 
   template <class Views, class F>
@@ -89,7 +90,7 @@ struct Conv2d {
   template <class T>
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
-  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

@@ -84,7 +84,7 @@ void DenseToCsr::cases(CaseList& list) {
 template <class T>
 void DenseToCsr::make(const Case& c, Instance<DenseToCsr, T>& instance) {
   Csr<T> a = make_sparse<T>(c, kMatrixStream);
-  if (c.integer_or("subnormal", 0) != 0) make_subnormal(a.val.data(), a.nnz());
+  if (c.integer_or("subnormal", 0) != 0) make_subnormal(a.val.data(), a.nnz(), facts(c.dtype).in);
   T* x = instance.arena.template allocate<T>(a.rows * a.cols);
   for (std::int64_t at = 0; at < a.rows * a.cols; at += 5) x[at] = T(-0.0);
   for (std::int64_t i = 0; i < a.rows; ++i) {
@@ -93,7 +93,7 @@ void DenseToCsr::make(const Case& c, Instance<DenseToCsr, T>& instance) {
   const bool empty_end = c.text_or("pattern", "uniform") == "ends";
   // a non-zero: a cut column or a lost tail is seen. But some matrices have empty rows at their end
   if (a.nnz() > 0 && !empty_end) x[a.rows * a.cols - 1] = T(3);
-  if (c.fill == Fill::hostile) place_specials(x, a.rows, a.cols, Role::left, c.seed, kMatrixStream + 2);
+  if (c.fill == Fill::hostile) place_specials(x, a.rows, a.cols, c, Role::left, kMatrixStream + 2);
   std::int64_t nnz = 0;
   for (std::int64_t at = 0; at < a.rows * a.cols; ++at) nnz += x[at] != T(0) ? 1 : 0;
   instance.in.x = {x, a.rows, a.cols, a.cols};
@@ -145,10 +145,10 @@ void DenseToCsr::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
 }
 
 template <class T>
-Cost DenseToCsr::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
-  constexpr double v = sizeof(T);
+Work DenseToCsr::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
   const double rows = static_cast<double>(in.x.rows), elements = rows * static_cast<double>(in.x.cols);
-  return {elements, v * elements + 4 * (rows + 1) + static_cast<double>(out.col.size) * (v + 4)};
+  const auto entries = static_cast<double>(out.col.size);
+  return {elements, elements, entries, 4 * (rows + 1) + 4 * entries};
 }
 
 double DenseToCsr::bound(const Tolerance&, int, double, double, std::int64_t) { return 0; }

@@ -24,18 +24,19 @@ namespace plumb {
 ///           cusparseDenseToSparse.
 struct DenseToCsr {
   static constexpr const char* kName = "dense_to_csr";
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
 
   template <class T>
   struct Problem {};  // nothing beside the operands
   template <class T, Space S>
   struct In {
-    DenseView<const T, S> x;  // (rows, cols)
+    DenseView<const in_t<T>, S> x;  // (rows, cols)
   };
   template <class T, Space S>
   struct Out {
     VecView<std::int32_t, S> row_ptr;  // (rows + 1)
     VecView<std::int32_t, S> col;      // (nnz)
-    VecView<T, S> val;                 // (nnz)
+    VecView<out_t<T>, S> val;          // (nnz)
   };
 
   template <class Views, class F>
@@ -58,7 +59,7 @@ struct DenseToCsr {
   template <class T>
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
-  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

@@ -170,7 +170,7 @@ void Gemm::make(const Case& c, Instance<Gemm, T>& instance) {
   const std::int64_t m = c.integer("m"), n = c.integer("n"), k = c.integer("k");
   instance.problem = {static_cast<T>(c.number_or("alpha", 1)), static_cast<T>(c.number_or("beta", 0))};
   T* a = instance.arena.template allocate<T>(m * k);
-  fill_values(a, m, k, c.fill, Role::left, c.seed, 1000);
+  fill_values(a, m, k, c, Role::left, 1000);
   const double zeros = c.number_or("zeros", 0);  // the part of A's elements that are 0
   for (std::int64_t i = 0; zeros > 0 && i < m * k; ++i) {
     if (random_unit(c.seed, 1200, static_cast<std::uint64_t>(i)) < zeros) a[i] = 0;
@@ -181,7 +181,7 @@ void Gemm::make(const Case& c, Instance<Gemm, T>& instance) {
   instance.out.C = {nullptr, m, n, n};
   if (instance.problem.beta != T(0)) {
     T* data = instance.arena.template allocate<T>(m * n);
-    fill_values(data, m, n, c.fill, Role::addend, c.seed, 3000);
+    fill_values(data, m, n, c, Role::addend, 3000);
     put_facing(data, m, n, c, Role::addend);
     instance.out.C.data = data;
   }
@@ -213,12 +213,12 @@ void Gemm::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
 }
 
 template <class T>
-Cost Gemm::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+Work Gemm::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
   const auto m = static_cast<double>(in.A.rows), k = static_cast<double>(in.A.cols),
              n = static_cast<double>(in.B.cols);
   const bool adds = p.alpha != T(0) && k > 0;
   const double operands = adds ? m * k + k * n : 0;
-  return {adds ? 2 * m * n * k : 0, sizeof(T) * (operands + moves_of_result(p.beta, adds) * m * n)};
+  return {adds ? 2 * m * n * k : 0, operands, moves_of_result(p.beta, adds) * m * n};
 }
 
 double Gemm::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {

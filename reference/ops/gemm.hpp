@@ -24,19 +24,20 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct Gemm {
   static constexpr const char* kName = "gemm";
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
 
   template <class T>
   struct Problem {
-    T alpha, beta;
+    scalar_t<T> alpha, beta;
   };
   template <class T, Space S>
   struct In {
-    DenseView<const T, S> A;  // (m, k)
-    DenseView<const T, S> B;  // (k, n)
+    DenseView<const in_t<T>, S> A;  // (m, k)
+    DenseView<const in_t<T>, S> B;  // (k, n)
   };
   template <class T, Space S>
   struct Out {
-    DenseView<T, S> C;  // (m, n)
+    DenseView<out_t<T>, S> C;  // (m, n)
   };
 
   template <class Views, class F>
@@ -61,7 +62,7 @@ struct Gemm {
   template <class T>
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
-  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

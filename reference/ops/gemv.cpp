@@ -130,7 +130,7 @@ void Gemv::make(const Case& c, Instance<Gemv, T>& instance) {
   instance.out.y.size = rows;
   if (instance.problem.beta != T(0)) {
     T* y = instance.arena.template allocate<T>(rows);
-    fill_values(y, rows, 1, c.fill, Role::addend, c.seed, 3000);
+    fill_values(y, rows, 1, c, Role::addend, 3000);
     put_facing(y, rows, 1, c, Role::addend);
     instance.out.y.data = y;
   }
@@ -172,11 +172,11 @@ void Gemv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
 }
 
 template <class T>
-Cost Gemv::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+Work Gemv::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
   const auto rows = static_cast<double>(in.A.rows), cols = static_cast<double>(in.A.cols);
   const bool adds = p.alpha != T(0) && cols > 0;
   const double operands = adds ? rows * cols + cols : 0;
-  return {adds ? 2 * rows * cols : 0, sizeof(T) * (operands + moves_of_result(p.beta, adds) * rows)};
+  return {adds ? 2 * rows * cols : 0, operands, moves_of_result(p.beta, adds) * rows};
 }
 
 double Gemv::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {

@@ -200,7 +200,7 @@ template <class T>
 void LogSoftmax::make(const Case& c, Instance<LogSoftmax, T>& instance) {
   const std::int64_t rows = c.integer("rows"), cols = c.integer("cols");
   T* x = instance.arena.template allocate<T>(rows * cols);
-  fill_values(x, rows, cols, c.fill, Role::left, c.seed, 1000);
+  fill_values(x, rows, cols, c, Role::left, 1000);
   const auto scale = static_cast<T>(c.number_or("scale", 1));
   for (std::int64_t k = 0; k < rows * cols; ++k) x[k] *= scale;
   static const std::vector<std::string> kKnown = {"none",  "neg_inf", "nan",  "pos_inf", "equal",
@@ -280,9 +280,9 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
 }
 
 template <class T>
-Cost LogSoftmax::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+Work LogSoftmax::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
   const double elements = static_cast<double>(in.x.rows) * static_cast<double>(in.x.cols);
-  return {5 * elements, 2 * sizeof(T) * elements};
+  return {5 * elements, elements, elements};
 }
 
 // magnitude: the contract's bound without the sum's share, which depends on the declared arithmetic.
@@ -290,25 +290,19 @@ double LogSoftmax::bound(const Tolerance& t, int, double, double magnitude, std:
   const double additions = additions_of(terms);
   const double plain = roundings(t, terms);
   const double u = t.unit();
-  switch (t.arithmetic) {
-    case Arithmetic::native:
-    case Arithmetic::winograd:
-    case Arithmetic::tf32x3:
-    case Arithmetic::flushed:  // exponentials sum to 1 or more: no sum is subnormal
-      return u * (magnitude + plain);
-    case Arithmetic::pairwise:
+  // exponentials and their arguments rounded to so many bits, the rest as it is
+  if (is_floating(t.arithmetic.operand) && !t.arithmetic.corrected)
+    return facts(t.arithmetic.operand).unit * magnitude + u * plain;
+  switch (t.arithmetic.order) {
+    case Arithmetic::Order::pairwise:
       return u * (magnitude + std::min(plain, 2 * std::log2(additions + 1) + 1));
-    case Arithmetic::compensated:
-    case Arithmetic::doubled:
+    case Arithmetic::Order::compensated:
+    case Arithmetic::Order::doubled:
       return u * (magnitude + std::min(plain, 2.0));
-    // exponentials and their arguments rounded to so many bits, the rest as native
-    case Arithmetic::tf32:
-    case Arithmetic::fp16:
-      return 0x1p-11 * magnitude + u * plain;
-    case Arithmetic::bf16:
-      return 0x1p-8 * magnitude + u * plain;
+    case Arithmetic::Order::any:  // flushed or not: exponentials sum to 1 or more, and no sum is subnormal
+      break;
   }
-  return 0;
+  return u * (magnitude + plain);
 }
 
 PLUMB_INSTANTIATE_OPERATOR(LogSoftmax)

@@ -39,16 +39,17 @@ namespace plumb {
 ///           calculation for softmax" (2018).
 struct LogSoftmax {
   static constexpr const char* kName = "log_softmax";
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
 
   template <class T>
   struct Problem {};  // nothing beside the operands
   template <class T, Space S>
   struct In {
-    DenseView<const T, S> x;  // (rows, cols)
+    DenseView<const in_t<T>, S> x;  // (rows, cols)
   };
   template <class T, Space S>
   struct Out {
-    DenseView<T, S> y;  // (rows, cols)
+    DenseView<out_t<T>, S> y;  // (rows, cols)
   };
 
   template <class Views, class F>
@@ -71,7 +72,7 @@ struct LogSoftmax {
   template <class T>
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
-  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
   /// The factors that the bound multiplies by u, without the sum's share: 2 |d| + 3 |y| + 4 |log s| + W + 8,
   /// where d <= 0 <= log s. The GCN (reference/models), whose rows end in this function, uses it too.
   template <class W>

@@ -27,7 +27,7 @@ template <class T>
 void place_special(T* x, std::int64_t n, const std::string& special) {
   constexpr T kInf = std::numeric_limits<T>::infinity(), kNan = std::numeric_limits<T>::quiet_NaN();
   if (n == 0 || special == "none") return;
-  if (special == "subnormal") make_subnormal(x, n);
+  if (special == "subnormal") make_subnormal(x, n, facts(c.dtype).in);
   if (special == "nan_first") x[0] = kNan;
   if (special == "nan_last" || special == "inf_nan")
     x[n - 1] = -kNan;  // of either sign: by its bits the lowest
@@ -178,7 +178,7 @@ void Reduce::make(const Case& c, Instance<Reduce, T>& instance) {
   check("special", special, kSpecialWords);
   const std::int64_t n = c.integer("n");
   T* x = instance.arena.template allocate<T>(n);
-  fill_values(x, 1, n, c.fill, Role::left, c.seed, 1000);
+  fill_values(x, 1, n, c, Role::left, 1000);
   place_special(x, n, special);
   instance.problem.kind = kind == "sum" ? Kind::sum : Kind::max;
   const bool zero = special == "minus_zero";
@@ -220,9 +220,9 @@ void Reduce::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out
 }
 
 template <class T>
-Cost Reduce::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+Work Reduce::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
   const auto n = static_cast<double>(in.x.size);
-  return {n, sizeof(T) * (n + 1)};
+  return {n, n, 1};
 }
 
 double Reduce::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {

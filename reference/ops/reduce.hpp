@@ -19,6 +19,7 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), chapter 4.
 struct Reduce {
   static constexpr const char* kName = "reduce";
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
 
   enum class Kind : std::uint8_t { sum, max };
 
@@ -28,11 +29,11 @@ struct Reduce {
   };
   template <class T, Space S>
   struct In {
-    VecView<const T, S> x;  // (n)
+    VecView<const in_t<T>, S> x;  // (n)
   };
   template <class T, Space S>
   struct Out {
-    VecView<T, S> result;  // (1)
+    VecView<out_t<T>, S> result;  // (1)
   };
 
   template <class Views, class F>
@@ -57,7 +58,7 @@ struct Reduce {
   template <class T>
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
-  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

@@ -131,7 +131,7 @@ template <class T>
 DenseView<const T, Space::host> make_rows_of_one(Arena& arena, std::int64_t rows, std::int64_t cols,
                                                  const Case& c, std::uint64_t stream) {
   T* const data = arena.allocate<T>(rows * cols);
-  fill_values(data, rows, cols, c.fill, Role::right, c.seed, stream);
+  fill_values(data, rows, cols, c, Role::right, stream);
   for (std::int64_t i = 0; i < rows; ++i) make_equal(data + i * cols, cols);
   return {data, rows, cols, cols};
 }
@@ -144,9 +144,9 @@ void Sddmm::make(const Case& c, Instance<Sddmm, T>& instance) {
   const std::int64_t k = c.integer("k");
   instance.in.A = keep(instance.arena, a);
   T* x = instance.arena.template allocate<T>(a.rows * k);
-  fill_values(x, a.rows, k, c.fill, Role::left, c.seed, 2000);
+  fill_values(x, a.rows, k, c, Role::left, 2000);
   put_facing(x, a.rows, k, c, Role::left);
-  if (c.integer_or("subnormal", 0) != 0) make_subnormal(x, a.rows * k);
+  if (c.integer_or("subnormal", 0) != 0) make_subnormal(x, a.rows * k, facts(c.dtype).in);
   instance.in.X = {x, a.rows, k, k};
   // a sum runs along a row of Y: there few values are few, and what meets terms that cancel is one value
   const Role of_y = c.fill == Fill::few ? Role::left : Role::right;
@@ -186,7 +186,7 @@ void Sddmm::oracle(const Problem<T>&, const In<T, Space::host>& in, const Out<T,
 }
 
 template <class T>
-Cost Sddmm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+Work Sddmm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
   std::vector<bool> used(static_cast<std::size_t>(in.A.cols));
   std::int64_t y_rows = 0, x_rows = 0;
   for (std::int64_t e = 0; e < in.A.nnz; ++e) {
@@ -194,10 +194,9 @@ Cost Sddmm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, S
       used[static_cast<std::size_t>(in.A.col[e])] = true, ++y_rows;
   }
   for (std::int64_t i = 0; i < in.A.rows; ++i) x_rows += in.A.row_ptr[i + 1] > in.A.row_ptr[i] ? 1 : 0;
-  constexpr double v = sizeof(T);
   const auto rows = static_cast<double>(in.A.rows), nnz = static_cast<double>(in.A.nnz),
              k = static_cast<double>(in.X.cols);
-  return {2 * nnz * k, nnz * (v + 4) + 4 * (rows + 1) + v * k * static_cast<double>(x_rows + y_rows)};
+  return {2 * nnz * k, k * static_cast<double>(x_rows + y_rows), nnz, 4 * nnz + 4 * (rows + 1)};
 }
 
 double Sddmm::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {

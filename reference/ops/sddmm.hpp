@@ -22,18 +22,19 @@ namespace plumb {
 ///           section 3.1.
 struct Sddmm {
   static constexpr const char* kName = "sddmm";
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
 
   template <class T>
   struct Problem {};  // nothing beside the operands
   template <class T, Space S>
   struct In {
-    CsrView<const T, S> A;    // (rows, cols), pattern only
-    DenseView<const T, S> X;  // (rows, k)
-    DenseView<const T, S> Y;  // (cols, k)
+    CsrView<const in_t<T>, S> A;    // (rows, cols), pattern only
+    DenseView<const in_t<T>, S> X;  // (rows, k)
+    DenseView<const in_t<T>, S> Y;  // (cols, k)
   };
   template <class T, Space S>
   struct Out {
-    VecView<T, S> s;  // (nnz)
+    VecView<out_t<T>, S> s;  // (nnz)
   };
 
   template <class Views, class F>
@@ -56,7 +57,7 @@ struct Sddmm {
   template <class T>
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
-  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

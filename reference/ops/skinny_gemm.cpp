@@ -137,10 +137,10 @@ void SkinnyGemm::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
 }
 
 template <class T>
-Cost SkinnyGemm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+Work SkinnyGemm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
   const auto v = static_cast<double>(in.X.rows), k = static_cast<double>(in.X.cols),
              n = static_cast<double>(in.W.cols);
-  return {2 * v * k * n, sizeof(T) * (v * k + k * n + v * n)};
+  return {2 * v * k * n, v * k + k * n, v * n};
 }
 
 double SkinnyGemm::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {

@@ -22,17 +22,18 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct SkinnyGemm {
   static constexpr const char* kName = "skinny_gemm";
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
 
   template <class T>
   struct Problem {};
   template <class T, Space S>
   struct In {
-    DenseView<const T, S> X;  // (v, k)
-    DenseView<const T, S> W;  // (k, n)
+    DenseView<const in_t<T>, S> X;  // (v, k)
+    DenseView<const in_t<T>, S> W;  // (k, n)
   };
   template <class T, Space S>
   struct Out {
-    DenseView<T, S> Y;  // (v, n)
+    DenseView<out_t<T>, S> Y;  // (v, n)
   };
 
   template <class Views, class F>
@@ -55,7 +56,7 @@ struct SkinnyGemm {
   template <class T>
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
-  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

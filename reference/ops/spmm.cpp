@@ -155,11 +155,11 @@ void Spmm::cases(CaseList& list) {
 template <class T>
 void Spmm::make(const Case& c, Instance<Spmm, T>& instance) {
   Csr<T> a = make_sparse<T>(c, kMatrixStream);
-  if (c.integer_or("subnormal", 0) != 0) make_subnormal(a.val.data(), a.nnz());
+  if (c.integer_or("subnormal", 0) != 0) make_subnormal(a.val.data(), a.nnz(), facts(c.dtype).in);
   const std::int64_t n = c.integer("n");
   instance.in.A = keep(instance.arena, a);
   T* b = instance.arena.template allocate<T>(a.cols * n);
-  fill_values(b, a.cols, n, c.fill, Role::right, c.seed, 2000);
+  fill_values(b, a.cols, n, c, Role::right, 2000);
   put_facing(b, a.cols, n, c, Role::right);
   if (c.fill == Fill::hostile && a.cols > 0 && c.seed / 7 % 2 == 0) {  // the elements that padded slots read
     std::fill_n(b, n, std::numeric_limits<T>::quiet_NaN());
@@ -201,17 +201,16 @@ void Spmm::oracle(const Problem<T>&, const In<T, Space::host>& in, const Out<T, 
 }
 
 template <class T>
-Cost Spmm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+Work Spmm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
   std::vector<bool> used(static_cast<std::size_t>(in.A.cols));
   std::int64_t columns = 0;
   for (std::int64_t k = 0; k < in.A.nnz; ++k) {
     if (!used[static_cast<std::size_t>(in.A.col[k])])
       used[static_cast<std::size_t>(in.A.col[k])] = true, ++columns;
   }
-  constexpr double v = sizeof(T);
   const auto rows = static_cast<double>(in.A.rows), nnz = static_cast<double>(in.A.nnz),
              n = static_cast<double>(in.B.cols);
-  return {2 * nnz * n, nnz * (v + 4) + 4 * (rows + 1) + v * n * (static_cast<double>(columns) + rows)};
+  return {2 * nnz * n, nnz + n * static_cast<double>(columns), n * rows, 4 * nnz + 4 * (rows + 1)};
 }
 
 double Spmm::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {

@@ -21,17 +21,18 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct Spmm {
   static constexpr const char* kName = "spmm";
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
 
   template <class T>
   struct Problem {};  // nothing beside the operands
   template <class T, Space S>
   struct In {
-    CsrView<const T, S> A;    // (rows, cols)
-    DenseView<const T, S> B;  // (cols, n)
+    CsrView<const in_t<T>, S> A;    // (rows, cols)
+    DenseView<const in_t<T>, S> B;  // (cols, n)
   };
   template <class T, Space S>
   struct Out {
-    DenseView<T, S> C;  // (rows, n)
+    DenseView<out_t<T>, S> C;  // (rows, n)
   };
 
   template <class Views, class F>
@@ -54,7 +55,7 @@ struct Spmm {
   template <class T>
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
-  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

@@ -158,15 +158,14 @@ void Spmv::cases(CaseList& list) {
 template <class T>
 void Spmv::make(const Case& c, Instance<Spmv, T>& instance) {
   Csr<T> a = make_sparse<T>(c, kMatrixStream);
-  if (c.integer_or("subnormal", 0) != 0) make_subnormal(a.val.data(), a.nnz());
+  if (c.integer_or("subnormal", 0) != 0) make_subnormal(a.val.data(), a.nnz(), facts(c.dtype).in);
   instance.in.A = keep(instance.arena, a);
   T* x = instance.arena.template allocate<T>(a.cols);
-  fill_values(x, a.cols, 1, c.fill, Role::right, c.seed, 2000);
+  fill_values(x, a.cols, 1, c, Role::right, 2000);
   put_facing(x, a.cols, 1, c, Role::right);
   if (c.fill == Fill::hostile && a.cols > 0) {
-    place_specials(x, a.cols, 1, Role::addend, c.seed,
-                   2001);       // each spoils the few rows that have its column
-    if (c.seed / 7 % 2 == 0) {  // the elements that padded slots read
+    place_specials(x, a.cols, 1, c, Role::addend, 2001);  // each spoils the few rows that have its column
+    if (c.seed / 7 % 2 == 0) {                            // the elements that padded slots read
       x[0] = std::numeric_limits<T>::quiet_NaN();
       x[a.cols - 1] = std::numeric_limits<T>::infinity();
     }
@@ -176,9 +175,9 @@ void Spmv::make(const Case& c, Instance<Spmv, T>& instance) {
   instance.out.y.size = a.rows;
   if (instance.problem.beta != T(0)) {
     T* y = instance.arena.template allocate<T>(a.rows);
-    fill_values(y, a.rows, 1, c.fill, Role::addend, c.seed, 3000);
+    fill_values(y, a.rows, 1, c, Role::addend, 3000);
     put_facing(y, a.rows, 1, c, Role::addend);
-    if (c.fill == Fill::hostile) place_addend_specials(y, a, c.seed, 3000);
+    if (c.fill == Fill::hostile) place_addend_specials(y, a, c.seed, 3000, facts(c.dtype).out);
     instance.out.y.data = y;
   }
   const bool zeros = instance.problem.alpha == T(0) && instance.problem.beta == T(0);
@@ -215,10 +214,9 @@ void Spmv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
 }
 
 template <class T>
-Cost Spmv::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
-  constexpr double v = sizeof(T);
+Work Spmv::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
   const auto rows = static_cast<double>(in.A.rows), nnz = static_cast<double>(in.A.nnz);
-  if (p.alpha == T(0)) return {0, v * moves_of_result(p.beta, false) * rows};
+  if (p.alpha == T(0)) return {0, 0, moves_of_result(p.beta, false) * rows};
   std::vector<bool> used(static_cast<std::size_t>(in.A.cols));
   std::int64_t columns = 0, filled = 0;
   for (std::int64_t k = 0; k < in.A.nnz; ++k) {
@@ -229,7 +227,7 @@ Cost Spmv::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, 
   const double sums = static_cast<double>(filled);
   const double y_traffic =
       moves_of_result(p.beta, true) * sums + moves_of_result(p.beta, false) * (rows - sums);
-  return {2 * nnz, nnz * (v + 4) + 4 * (rows + 1) + v * (static_cast<double>(columns) + y_traffic)};
+  return {2 * nnz, nnz + static_cast<double>(columns), y_traffic, 4 * nnz + 4 * (rows + 1)};
 }
 
 double Spmv::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {

@@ -21,19 +21,20 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.1.
 struct Spmv {
   static constexpr const char* kName = "spmv";
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
 
   template <class T>
   struct Problem {
-    T alpha, beta;
+    scalar_t<T> alpha, beta;
   };
   template <class T, Space S>
   struct In {
-    CsrView<const T, S> A;  // (rows, cols)
-    VecView<const T, S> x;  // (cols)
+    CsrView<const in_t<T>, S> A;  // (rows, cols)
+    VecView<const in_t<T>, S> x;  // (cols)
   };
   template <class T, Space S>
   struct Out {
-    VecView<T, S> y;  // (rows)
+    VecView<out_t<T>, S> y;  // (rows)
   };
 
   template <class Views, class F>
@@ -58,7 +59,7 @@ struct Spmv {
   template <class T>
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
-  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

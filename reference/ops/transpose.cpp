@@ -109,8 +109,9 @@ void Transpose::oracle(const Problem<T>&, const In<T, Space::host>& in, const Ou
 }
 
 template <class T>
-Cost Transpose::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
-  return {0, 2.0 * sizeof(T) * static_cast<double>(in.A.rows) * static_cast<double>(in.A.cols)};
+Work Transpose::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  const double elements = static_cast<double>(in.A.rows) * static_cast<double>(in.A.cols);
+  return {0, elements, elements};
 }
 
 double Transpose::bound(const Tolerance&, int, double, double, std::int64_t) { return 0; }

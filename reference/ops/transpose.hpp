@@ -19,16 +19,17 @@ namespace plumb {
 /// Source    the definition.
 struct Transpose {
   static constexpr const char* kName = "transpose";
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
 
   template <class T>
   struct Problem {};
   template <class T, Space S>
   struct In {
-    DenseView<const T, S> A;  // (rows, cols)
+    DenseView<const in_t<T>, S> A;  // (rows, cols)
   };
   template <class T, Space S>
   struct Out {
-    DenseView<T, S> B;  // (cols, rows)
+    DenseView<out_t<T>, S> B;  // (cols, rows)
   };
 
   template <class Views, class F>
@@ -51,7 +52,7 @@ struct Transpose {
   template <class T>
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
-  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

@@ -1,8 +1,10 @@
 // The numbers of docs/bounds.md, recomputed: a page that explains the bounds must not differ from them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,12 +36,11 @@ std::vector<std::vector<std::string>> numbers_of_page() {
   return rows;
 }
 
-template <class Enum>
-Enum named(const std::string& word, int values) {
-  for (int i = 0; i < values; ++i)
-    if (name(static_cast<Enum>(i)) == word) return static_cast<Enum>(i);
-  FAIL("docs/bounds.md has an unknown word: " << word);
-  return Enum{};
+// What a cell's word names, of the list that the program has of such words.
+template <class T>
+T known(const std::optional<T>& named, const std::string& word) {
+  REQUIRE_MESSAGE(named, "docs/bounds.md has an unknown word: ", word);
+  return *named;
 }
 
 }  // namespace
@@ -52,9 +53,39 @@ TEST_CASE("the numbers of docs/bounds.md are those of sum_bound, to four digits"
     CAPTURE(row[1]);
     CAPTURE(row[2]);
     CAPTURE(row[3]);
-    const Tolerance tolerance{named<Fill>(row[2], 8), named<Arithmetic>(row[1], 9), named<Dtype>(row[0], 2)};
+    const Tolerance tolerance{parse_fill(row[2], "docs/bounds.md"), known(arithmetic_named(row[1]), row[1]),
+                              known(dtype_named(row[0]), row[0])};
     const double bound = sum_bound(tolerance, std::stod(row[5]), std::stod(row[4]), std::stoll(row[3]));
     const double printed = std::stod(row[6]);
     CHECK(std::fabs(bound - printed) <= 1e-4 * std::fabs(bound));
   }
+}
+
+TEST_CASE("docs/bounds.md has a line of numbers for every arithmetic that has a name, and for every type") {
+  const auto rows = numbers_of_page();
+  const auto has = [&](std::size_t column, const std::string& word) {
+    return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.at(column) == word; });
+  };
+  for (const NamedArithmetic& a : kArithmetics) CHECK_MESSAGE(has(1, a.name), a.name);
+  for (const DtypeFacts& d : kDtypes) CHECK_MESSAGE(has(0, d.name), d.name);
+}
+
+TEST_CASE("the parts of an arithmetic add up: what has no name has a bound as well") {
+  // fp16 operands, summed pairwise, flushed: the roundings of the operands, of the order, and what is flushed
+  Arithmetic mixed = Arithmetic::fp16;
+  mixed.order = Arithmetic::Order::pairwise;
+  mixed.flushes = true;
+  const auto bound = [](const Arithmetic& a) {
+    return sum_bound({Fill::positive, a, Dtype::f32}, 10, 10, 1000);
+  };
+  const double native = bound(Arithmetic::native);
+  const double parts =
+      bound(Arithmetic::fp16) - native + bound(Arithmetic::pairwise) + bound(Arithmetic::flushed) - native;
+  CHECK(std::fabs(bound(mixed) - parts) <= 1e-9 * parts);
+  // sums kept in fp16 round with its unit
+  Arithmetic narrow;
+  narrow.accumulate = Format::f16;
+  CHECK(bound(narrow) == doctest::Approx(native * 0x1p13).epsilon(1e-3));
+  for (const Arithmetic& a : {mixed, narrow, Arithmetic::tf32x3}) CHECK(Arithmetic::of_code(a.code()) == a);
+  CHECK(bound(Arithmetic::winograd) == native);  // the operator passes the transform's magnitude
 }

@@ -100,7 +100,8 @@ TEST_CASE(
   const double a[6] = {}, b[6] = {};
   double c[4] = {};
   const auto cost = [&](double alpha, double beta) {
-    return Gemm::cost<double>({alpha, beta}, {{a, 2, 3, 3}, {b, 3, 2, 2}}, {{c, 2, 2, 2}});
+    return cost_of(Gemm::cost<double>({alpha, beta}, {{a, 2, 3, 3}, {b, 3, 2, 2}}, {{c, 2, 2, 2}}),
+                   Dtype::f64);
   };
   CHECK(cost(1, 0).bytes == 8 * (6 + 6 + 4));
   CHECK(cost(1, 1).bytes == 8 * (6 + 6 + 8));

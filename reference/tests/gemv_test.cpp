@@ -68,7 +68,7 @@ TEST_CASE(
   const double a[6] = {}, x[3] = {};
   double y[2] = {};
   const auto bytes = [&](double alpha, double beta) {
-    return Gemv::cost<double>({alpha, beta}, {{a, 2, 3, 3}, {x, 3}}, {{y, 2}}).bytes;
+    return cost_of(Gemv::cost<double>({alpha, beta}, {{a, 2, 3, 3}, {x, 3}}, {{y, 2}}), Dtype::f64).bytes;
   };
   CHECK(bytes(1, 0) == 8 * (6 + 3 + 2));
   CHECK(bytes(1, 1) == 8 * (6 + 3 + 4));

@@ -74,7 +74,7 @@ TEST_CASE("spmm's cost counts each used row of B once") {
   const Spmm::In<double, Space::host> in{s.a.view(), input.view()};
   Spmm::Out<double, Space::host> out;
   out.C = {nullptr, 3, 2, 2};
-  const Cost cost = Spmm::cost<double>({}, in, out);
+  const Cost cost = cost_of(Spmm::cost<double>({}, in, out), Dtype::f64);
   CHECK(cost.flop == 2 * 3 * 2);
   CHECK(cost.bytes == 3 * 12 + 4 * 4 + 8 * 2 * (3 + 3));
 }

@@ -91,10 +91,10 @@ TEST_CASE("spmv's cost counts each used element of x once, and y twice when it i
   const Spmv::In<double, Space::host> in{s.a.view(), {s.x.data(), 3}};
   const Spmv::Out<double, Space::host> out{{s.y.data(), 3}};
   CHECK(Spmv::cost<double>({1, 0}, in, out).flop == 8);
-  CHECK(Spmv::cost<double>({1, 0}, in, out).bytes == 4 * 12 + 4 * 4 + 8 * (2 + 3));
-  CHECK(Spmv::cost<double>({1, 2}, in, out).bytes == 4 * 12 + 4 * 4 + 8 * (2 + 6));
+  CHECK(cost_of(Spmv::cost<double>({1, 0}, in, out), Dtype::f64).bytes == 4 * 12 + 4 * 4 + 8 * (2 + 3));
+  CHECK(cost_of(Spmv::cost<double>({1, 2}, in, out), Dtype::f64).bytes == 4 * 12 + 4 * 4 + 8 * (2 + 6));
   // the row without entries stays as it is
-  CHECK(Spmv::cost<double>({1, 1}, in, out).bytes == 4 * 12 + 4 * 4 + 8 * (2 + 4));
-  CHECK(Spmv::cost<double>({0, 0}, in, out).bytes == 8 * 3);
-  CHECK(Spmv::cost<double>({0, 1}, in, out).bytes == 0);
+  CHECK(cost_of(Spmv::cost<double>({1, 1}, in, out), Dtype::f64).bytes == 4 * 12 + 4 * 4 + 8 * (2 + 4));
+  CHECK(cost_of(Spmv::cost<double>({0, 0}, in, out), Dtype::f64).bytes == 8 * 3);
+  CHECK(cost_of(Spmv::cost<double>({0, 1}, in, out), Dtype::f64).bytes == 0);
 }

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 1;
+constexpr int kReportVersion = 1;
 
 Json json_of(const Measurement& m) {
   return {{"median_s", m.summary.median}, {"low_s", m.summary.low}, {"high_s", m.summary.high},
@@ -103,10 +103,13 @@ DrawnRun drawn_run_of(const Json& j) {
   return run;
 }
 
+Dtype dtype_of(const std::string& word) {
+  if (const std::optional<Dtype> known = dtype_named(word)) return *known;
+  throw Error(fmt::format("unknown type '{}'", printable(word)));
+}
+
 Arithmetic arithmetic_of(const std::string& word) {
-  for (int a = 0; a <= static_cast<int>(Arithmetic::flushed); ++a) {
-    if (name(static_cast<Arithmetic>(a)) == word) return static_cast<Arithmetic>(a);
-  }
+  if (const std::optional<Arithmetic> known = arithmetic_named(word)) return *known;
   throw Error(fmt::format("unknown arithmetic '{}'", printable(word)));
 }
 
@@ -147,7 +150,7 @@ int refuse_impossible(BenchReport& report) {
   int refused = 0;
   for (BenchResult& r : report.results) {
     const RoofSet roofs = roof_set(report.roofs, device_of(r.device));
-    const Dtype dtype = r.dtype == "f32" ? Dtype::f32 : Dtype::f64;
+    const Dtype dtype = dtype_of(r.dtype);
     std::string why;
     for (const bool cold : {false, true}) {
       std::optional<Measurement>& m = cold ? r.cold : r.warm;
@@ -232,7 +235,7 @@ std::string to_json(const BenchReport& report) {
     if (r.cold) j["cold"] = json_of(*r.cold);
     results.push_back(std::move(j));
   }
-  Json all{{"plumbline_bench", kFormat},
+  Json all{{"plumbline_bench", kReportVersion},
            {"version", report.version},
            {"command", report.command},
            {"machine", machine},
@@ -249,7 +252,7 @@ BenchReport from_json(const std::string& text, const std::string& file) {
     const Json all = Json::parse(text);
     if (!all.is_object() || !all.contains("plumbline_bench"))
       throw input_error(file, 0, "not a report of bench --json");
-    if (all.at("plumbline_bench").get<int>() != kFormat) {
+    if (all.at("plumbline_bench").get<int>() != kReportVersion) {
       throw input_error(file, 0, "a report in another format",
                         std::to_string(all.at("plumbline_bench").get<int>()));
     }

@@ -80,11 +80,11 @@ double floor_seconds(const RoofSet& roofs, Dtype dtype, Arithmetic arithmetic, c
   }
   far += near;
   seconds += far / roofs.levels.back().rate;
-  const bool reduced = arithmetic == Arithmetic::tf32 || arithmetic == Arithmetic::tf32x3 ||
-                       arithmetic == Arithmetic::bf16 || arithmetic == Arithmetic::fp16;
-  const double rate = reduced ? roofs.reduced : dtype == Dtype::f32 ? roofs.fp32 : roofs.fp64;
+  const bool reduced = is_floating(arithmetic.operand);
+  const double rate = reduced ? roofs.reduced : roofs.rate_of(facts(dtype).accumulate);
   // F(2x2, 3x3) makes four outputs of 16 products each where the sum takes 36
-  const double flop = arithmetic == Arithmetic::winograd ? cost.flop * 16 / 36 : cost.flop;
+  const double flop =
+      arithmetic.transform == Arithmetic::Transform::winograd ? cost.flop * 16 / 36 : cost.flop;
   return rate > 0 ? std::max(seconds, flop / rate) : seconds;
 }
 

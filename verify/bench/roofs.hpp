@@ -29,6 +29,10 @@ struct RoofSet {
   std::vector<MemoryLevel> levels;  // capacities ascending
   double fp32 = 0, fp64 = 0;        // flop/s, the fastest unit that computes in the type
   double reduced = 0;               // flop/s of tensor units on reduced operands; 0: there are none
+  /// flop/s of sums in this format; 0: not known.
+  [[nodiscard]] double rate_of(Format accumulate) const {
+    return accumulate == Format::f32 ? fp32 : accumulate == Format::f64 ? fp64 : 0;
+  }
 };
 
 /// A result this much below its floor is impossible: what is left for the roofs' own error.

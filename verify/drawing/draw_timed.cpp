@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/case_words.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/random.hpp"
 #include "verify/drawing/draws.hpp"
@@ -34,7 +35,7 @@ std::int64_t made_round(double value, bool grows) {
 // One case: what is drawn once, and the scale that its size asks for.
 class TimedDraw {
  public:
-  TimedDraw(const CaseSpace& space, const TimedSize& size, Dtype dtype, Draws& draws)
+  TimedDraw(const CaseSpace& space, const TimedSize& size, const std::string& dtype, Draws& draws)
       : space_(space), size_(size), point_(empty_point(space)), shapes_(space.parameters().size()) {
     const auto& parameters = space.parameters();
     for (std::size_t i = 0; i < parameters.size(); ++i) draw(i, parameters[i], dtype, draws);
@@ -49,7 +50,7 @@ class TimedDraw {
     std::size_t like = 0;  // the parameter whose value this one takes; its own index: none
   };
 
-  void draw(std::size_t i, const Parameter& p, Dtype dtype, Draws& draws) {
+  void draw(std::size_t i, const Parameter& p, const std::string& dtype, Draws& draws) {
     if (p.kind == ParameterKind::derived) return;
     const TimedValues& timed = p.timed;
     // in this order and always, so that a case follows from few numbers
@@ -66,10 +67,7 @@ class TimedDraw {
       throw Error(fmt::format("{}: '{}' has no sizes for timing: timed_size() or timed_range() in describe()",
                               space_.op(), p.key));
     } else {
-      space_.set(point_, i,
-                 p.key == "dtype"  ? std::string(name(dtype))
-                 : p.key == "fill" ? "real"
-                                   : p.simplest);
+      space_.set(point_, i, p.key == kDtypeKey ? dtype : p.key == "fill" ? "real" : p.simplest);
     }
   }
 
@@ -114,7 +112,8 @@ class TimedDraw {
 Case draw_timed_case(const CaseSpace& space, std::uint64_t seed, std::uint64_t number,
                      const TimedSize& size) {
   static constexpr double kNone = std::numeric_limits<double>::infinity();
-  const Dtype dtype = number % 2 == 0 ? Dtype::f32 : Dtype::f64;
+  const std::vector<ValueClass>& types = space.parameters()[space.index(kDtypeKey)].classes;
+  const std::string& dtype = types[number % types.size()].words.front();
   const std::uint64_t own_seed = seed_of(space.op(), seed);
   Draws draws(own_seed, number);
   for (int attempt = 0; attempt < 256; ++attempt) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -89,12 +90,12 @@ inline constexpr std::int64_t kFarElements = std::int64_t{1} << 30;
 /// One array of a call, as a plug-in sees it.
 struct ArrayInfo {
   std::string name;  // "A.row_ptr", "x"
-  Segment::Kind kind = Segment::Kind::f32;
+  Format kind = Format::f32;
   bool output = false, vector = false;
   std::int64_t rows = 0, cols = 0, ld = 0;
   void* data = nullptr;
 
-  [[nodiscard]] std::int64_t element_bytes() const { return kind == Segment::Kind::f64 ? 8 : 4; }
+  [[nodiscard]] std::int64_t element_bytes() const { return facts(kind).bytes; }
   /// From the first element to the end of the last, padding between rows included; 0 where there is none.
   [[nodiscard]] std::int64_t span_bytes() const {
     return rows > 0 && cols > 0 ? ((rows - 1) * ld + cols) * element_bytes() : 0;
@@ -116,6 +117,8 @@ class OperatorEntry {
  public:
   virtual ~OperatorEntry() = default;
   [[nodiscard]] virtual std::string name() const = 0;
+  /// The types that it has.
+  [[nodiscard]] virtual std::span<const Dtype> dtypes() const = 0;
   [[nodiscard]] virtual std::vector<Case> cases() const = 0;
   /// The parameters of its cases and their classes: what drawn cases come from.
   [[nodiscard]] virtual CaseSpace space() const = 0;

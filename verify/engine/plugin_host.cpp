@@ -18,14 +18,33 @@
 namespace plumb {
 namespace {
 
-static_assert(static_cast<int>(Arithmetic::flushed) == PLUMB_FLUSHED &&
-                  static_cast<int>(Arithmetic::winograd) == PLUMB_WINOGRAD &&
-                  static_cast<int>(Arithmetic::fp16) == PLUMB_FP16 &&
-                  static_cast<int>(Arithmetic::tf32) == PLUMB_TF32 &&
-                  static_cast<int>(Arithmetic::compensated) == PLUMB_COMPENSATED,
+static_assert(kArithmetics[PLUMB_FLUSHED].arithmetic == Arithmetic::flushed &&
+                  kArithmetics[PLUMB_WINOGRAD].arithmetic == Arithmetic::winograd &&
+                  kArithmetics[PLUMB_FP16].arithmetic == Arithmetic::fp16 &&
+                  kArithmetics[PLUMB_TF32].arithmetic == Arithmetic::tf32 &&
+                  kArithmetics[PLUMB_COMPENSATED].arithmetic == Arithmetic::compensated,
               "plugin_abi.h numbers arithmetic as abi.hpp does");
-static_assert(static_cast<int>(Segment::Kind::f32) == PLUMB_F32 &&
-              static_cast<int>(Segment::Kind::i32) == PLUMB_I32);
+
+// How plugin_abi.h numbers formats and types.
+constexpr std::pair<Format, int> kFormatNumbers[] = {
+    {Format::f32, PLUMB_F32}, {Format::f64, PLUMB_F64}, {Format::i32, PLUMB_I32}};
+constexpr std::pair<Dtype, int> kDtypeNumbers[] = {{Dtype::f32, PLUMB_F32}, {Dtype::f64, PLUMB_F64}};
+
+template <class E, std::size_t N>
+int number_of(const std::pair<E, int> (&numbers)[N], E value) {
+  for (const auto& [known, number] : numbers) {
+    if (known == value) return number;
+  }
+  throw Error(fmt::format("plug-ins of version {} know no {}", PLUMB_PLUGIN_VERSION, facts(value).name));
+}
+
+// Of a number that the loader has checked.
+Dtype dtype_of(int number) {
+  for (const auto& [dtype, known] : kDtypeNumbers) {
+    if (known == number) return dtype;
+  }
+  throw Error(fmt::format("a plug-in's type is numbered {}", number));
+}
 
 const Plugin& opened(const std::string& path) {
   static std::map<std::string, std::unique_ptr<Plugin>> open;
@@ -87,9 +106,9 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
                         fmt::format("variant {}: no operator is called '{}'{} (verify --list)", field[1],
                                     printable(v.op), did_you_mean(v.op, known)));
     }
-    v.dtype = number(2) == PLUMB_F64 ? Dtype::f64 : Dtype::f32;
+    v.dtype = dtype_of(number(2));
     v.device = number(3) == PLUMB_CUDA ? Device::gpu : Device::cpu;
-    v.traits = Traits{static_cast<Arithmetic>(number(4)), (number(5) & PLUMB_NOT_REPRODUCIBLE) == 0,
+    v.traits = Traits{kArithmetics[number(4)].arithmetic, (number(5) & PLUMB_NOT_REPRODUCIBLE) == 0,
                       number(6), number(7)};
     all.push_back(std::move(v));
   }
@@ -98,7 +117,7 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
 
 std::string invoke_plugin(const std::string& path, const OperatorEntry& entry, const Invocation& i) {
   const std::string bare = i.variant.substr(i.variant.find('/') + 1);
-  const int dtype = i.dtype == Dtype::f64 ? PLUMB_F64 : PLUMB_F32;
+  const int dtype = number_of(kDtypeNumbers, i.dtype);
   const plumb_variant* variant = opened(path).find(entry.name(), bare, dtype);
   if (variant == nullptr)
     throw input_error(path, 0,
@@ -107,7 +126,7 @@ std::string invoke_plugin(const std::string& path, const OperatorEntry& entry, c
   std::vector<plumb_array> arrays;
   for (const ArrayInfo& a : info.arrays) {
     arrays.push_back({a.name.c_str(),
-                      static_cast<std::int32_t>(a.kind),
+                      number_of(kFormatNumbers, a.kind),
                       a.vector ? 1 : 2,
                       {a.vector ? a.cols : a.rows, a.vector ? 1 : a.cols},
                       a.vector ? 1 : a.ld,

@@ -41,8 +41,8 @@ std::vector<VariantInfo> ask(const std::string& program) {
     if (field.size() != 14) throw Error(fmt::format("{}: its list of variants is malformed", program));
     const auto number = [&](std::size_t i) { return std::stoi(field[i]); };
     VariantInfo v;
-    v.op = field[0], v.name = field[1], v.dtype = static_cast<Dtype>(number(2)), v.device = Device::simt;
-    v.traits = Traits{static_cast<Arithmetic>(number(3)), number(4) != 0, number(5), number(6)};
+    v.op = field[0], v.name = field[1], v.dtype = kDtypes[number(2)].dtype, v.device = Device::simt;
+    v.traits = Traits{Arithmetic::of_code(number(3)), number(4) != 0, number(5), number(6)};
     v.traits.finite_only = number(12) != 0, v.prepares = number(13) != 0;
     v.mutant = number(7) != 0;
     if (v.mutant) v.fault = {number(8), kept(field[10]), kept(field[11]), static_cast<unsigned>(number(9))};
@@ -67,7 +67,7 @@ std::vector<std::string> describe_variants() {
     for (const VariantInfo& v : entry->variants(Device::simt)) {
       if (v.device != Device::simt) continue;
       lines.push_back(fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", v.op, v.name,
-                                  static_cast<int>(v.dtype), static_cast<int>(v.traits.arithmetic),
+                                  static_cast<int>(v.dtype), v.traits.arithmetic.code(),
                                   v.traits.reproducible ? 1 : 0, v.traits.alignment, v.traits.min_sm,
                                   v.mutant ? 1 : 0, v.fault.number, v.fault.killed_by, v.fault.fault,
                                   v.fault.incident, v.traits.finite_only ? 1 : 0, v.prepares ? 1 : 0));
@@ -110,7 +110,7 @@ std::vector<VariantInfo> absent_from_simt() {
   std::vector<VariantInfo> all;
   for (const SimtManifestLine& line : kSimtManifest) {
     if (line.why_not[0] == '\0') continue;
-    for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    for (const Dtype dtype : find_operator(line.op).dtypes()) {
       VariantInfo v;
       v.op = line.op, v.name = line.variant, v.dtype = dtype, v.device = Device::simt,
       v.why_not = line.why_not;

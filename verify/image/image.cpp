@@ -15,21 +15,33 @@ namespace {
 
 // What lies beside an array, by the run's poison. A read beyond the end is harmless where the guard happens to be: a maximum ignores a
 // NaN, an end of a row is clamped, an empty row before the first one is skipped. No kind of array has a value that is harmless three times.
-std::uint64_t guard_of_input(Segment::Kind kind, Poison poison) {
-  const auto twice = [](std::uint64_t word) { return word << 32 | word; };
-  switch (poison) {
-    case Poison::nan_payload:  // a signalling NaN; a large index
-      return kind == Segment::Kind::f64 ? 0x7ff5f1ce7fb5f1ceull : twice(0x7fb5f1ceu);
-    case Poison::sentinel_a:  // 1.0e30 in fp32, 5.3e237 in fp64; index 0
-      return kind == Segment::Kind::i32 ? 0 : twice(0x7149f2cau);
-    case Poison::sentinel_b:  // the same values, negative; index -7
-      return twice(kind == Segment::Kind::i32 ? 0xfffffff9u : 0xf149f2cau);
+struct Guards {
+  Format kind;
+  std::uint64_t nan, large, negative;  // by the kinds of poison; 8 bytes
+};
+constexpr Guards kGuards[] = {
+    // a signalling NaN, 5.3e237 and its negative
+    {Format::f64, 0x7ff5f1ce7fb5f1ceu, 0x7149f2ca7149f2cau, 0xf149f2caf149f2cau},
+    // a signalling NaN, 1.0e30 and its negative
+    {Format::f32, 0x7fb5f1ce7fb5f1ceu, 0x7149f2ca7149f2cau, 0xf149f2caf149f2cau},
+    // NaN, a large number and its negative, in either format of the size
+    {Format::f16, 0x7db57db57db57db5u, 0x7149714971497149u, 0xf149f149f149f149u},
+    {Format::bf16, 0x7fb57fb57fb57fb5u, 0x7149714971497149u, 0xf149f149f149f149u},
+    {Format::e4m3, 0x7f7f7f7f7f7f7f7fu, 0x7171717171717171u, 0xf1f1f1f1f1f1f1f1u},
+    {Format::e5m2, 0x7f7f7f7f7f7f7f7fu, 0x7171717171717171u, 0xf1f1f1f1f1f1f1f1u},
+    // a large index, 0 and -7
+    {Format::i32, 0x7fb5f1ce7fb5f1ceu, 0, 0xfffffff9fffffff9u}};
+
+std::uint64_t guard_of_input(Format kind, Poison poison) {
+  for (const Guards& g : kGuards) {
+    if (g.kind == kind)
+      return poison == Poison::nan_payload ? g.nan : poison == Poison::sentinel_a ? g.large : g.negative;
   }
-  return 0;
+  throw Error(fmt::format("no guards are known for arrays of {}", facts(kind).name));
 }
 
 // Other bits beside an output than beside an input: what a copy takes along from between an input's rows would change nothing.
-std::uint64_t guard_bits(Segment::Kind kind, bool output, Poison poison) {
+std::uint64_t guard_bits(Format kind, bool output, Poison poison) {
   const std::uint64_t word = guard_of_input(kind, poison);
   return output ? word ^ 0x0000000100000001ull : word;
 }
@@ -44,35 +56,48 @@ void fill_pattern(std::byte* to, std::int64_t elements, std::uint64_t bits, int 
   const auto fill = [&](auto size) {  // constant: one store each
     for (std::int64_t i = 0; i < elements; ++i) std::memcpy(to + i * size, &bits, size);
   };
-  if (element_bytes == 4) {
-    fill(std::integral_constant<std::size_t, 4>{});
-  } else {
-    fill(std::integral_constant<std::size_t, 8>{});
+  switch (element_bytes) {
+    case 1:
+      return fill(std::integral_constant<std::size_t, 1>{});
+    case 2:
+      return fill(std::integral_constant<std::size_t, 2>{});
+    case 4:
+      return fill(std::integral_constant<std::size_t, 4>{});
+    default:
+      return fill(std::integral_constant<std::size_t, 8>{});
   }
+}
+
+// `count` elements from (i, j) on, as contents hold them, into the image.
+void stage(const Segment& s, std::int64_t i, std::int64_t j, std::int64_t count, std::byte* to) {
+  const Format held = s.source_kind == Format::none ? s.kind : s.source_kind;
+  const int bytes = facts(held).bytes, element = s.element_bytes();
+  const std::byte* from = static_cast<const std::byte*>(s.source) + (i * s.source_ld + j) * bytes;
+  if (held == s.kind) {
+    std::memcpy(to, from, static_cast<std::size_t>(count * element));
+    return;
+  }
+  for (std::int64_t n = 0; n < count; ++n) encode(s.kind, decode(held, from + n * bytes), to + n * element);
 }
 
 }  // namespace
 
 std::uint64_t poison_bits(Poison poison, int element_bytes) {
-  if (element_bytes == 4) {
-    switch (poison) {
-      case Poison::nan_payload:
-        return 0x7fd1ab5eu;
-      case Poison::sentinel_a:
-        return 0x3ad3c52bu;  // 0.0016: small, so that the sum of a kernel that adds to it differs from it
-      case Poison::sentinel_b:
-        return 0xbeb7e6d1u;  // -0.36
-    }
+  struct Patterns {
+    int bytes;
+    std::uint64_t nan, positive, negative;
+  };
+  static constexpr Patterns kPatterns[] = {
+      // 0.0016, small, so that the sum of a kernel that adds to it differs from it; -0.36
+      {8, 0x7ffad1ab5e0ddba1u, 0x3f5a78a56f77d1e5u, 0xbfd6fcda3b5aa9c3u},
+      {4, 0x7fd1ab5eu, 0x3ad3c52bu, 0xbeb7e6d1u},
+      {2, 0x7fd1u, 0x3ad3u, 0xbeb7u},  // f16: 0.85, -1.7; bf16: 0.0016, -0.36
+      {1, 0x7fu, 0x33u, 0xb9u}};       // e4m3: 0.69, -1.1; e5m2: 0.22, -0.63
+  for (const Patterns& p : kPatterns) {
+    if (p.bytes == element_bytes)
+      return poison == Poison::nan_payload ? p.nan : poison == Poison::sentinel_a ? p.positive : p.negative;
   }
-  switch (poison) {
-    case Poison::nan_payload:
-      return 0x7ffad1ab5e0ddba1u;
-    case Poison::sentinel_a:
-      return 0x3f5a78a56f77d1e5u;
-    case Poison::sentinel_b:
-      return 0xbfd6fcda3b5aa9c3u;
-  }
-  return 0;
+  throw Error(fmt::format("no poison is known for elements of {} bytes", element_bytes));
 }
 
 WideArrays parse_layout(const std::string& word, const std::string& what) {
@@ -87,13 +112,13 @@ WideArrays parse_layout(const std::string& word, const std::string& what) {
 
 std::int64_t ImageLayout::arrays_of_values() const {
   return std::count_if(segments_.begin(), segments_.end(),
-                       [](const Segment& s) { return s.kind != Segment::Kind::i32; });
+                       [](const Segment& s) { return s.kind != Format::i32; });
 }
 
 // Of an array for which no layout asks: between its rows.
 bool ImageLayout::has_gaps(const Segment& segment) const {
   if (placement_.packed) return false;
-  const bool asked = segment.kind != Segment::Kind::i32 && placement_.wide == WideArrays::unsaid &&
+  const bool asked = segment.kind != Format::i32 && placement_.wide == WideArrays::unsaid &&
                      arrays_of_values() < 8 && ((placement_.gapped >> arrays_of_values()) & 1) != 0;
   return !placement_.tight || asked;
 }
@@ -111,7 +136,7 @@ bool ImageLayout::is_wide(const Segment& segment) const {
       break;
   }
   const std::int64_t before = arrays_of_values();
-  const bool values = segment.kind != Segment::Kind::i32;
+  const bool values = segment.kind != Format::i32;
   if (placement_.wide >= WideArrays::all_but_first)
     return !values ||
            before != static_cast<int>(placement_.wide) - static_cast<int>(WideArrays::all_but_first);
@@ -195,7 +220,7 @@ std::size_t ImageLayout::add_once(Segment segment, bool vector) {
 }
 
 void ImageLayout::write(std::byte* image) const {
-  const auto guard = [&](Segment::Kind kind, bool output, std::int64_t at, std::int64_t to) {
+  const auto guard = [&](Format kind, bool output, std::int64_t at, std::int64_t to) {
     // the same word at every multiple of 8
     const std::uint64_t word =
         std::rotr(guard_bits(kind, output, placement_.poison), static_cast<int>(8 * (at % 8)));
@@ -204,7 +229,7 @@ void ImageLayout::write(std::byte* image) const {
   };
   // guards lie around and between the segments, half of each gap for either neighbour; the padding of rows is guard too
   std::int64_t written = 0;
-  Segment::Kind before = Segment::Kind::f32;
+  Format before = Format::f32;
   bool output_before = false;
   for (const Segment& s : segments_) {
     if (s.elements() == 0) continue;
@@ -220,9 +245,7 @@ void ImageLayout::write(std::byte* image) const {
                    [&](std::int64_t i, std::int64_t j, std::int64_t count) {
                      const std::int64_t at = s.place(i, j);
                      if (s.source != nullptr) {
-                       std::memcpy(image + at,
-                                   static_cast<const std::byte*>(s.source) + (i * s.source_ld + j) * element,
-                                   static_cast<std::size_t>(count * element));
+                       stage(s, i, j, count, image + at);
                      } else {
                        fill_pattern(image + at, count, poison_bits(placement_.poison, element), element);
                      }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reference/core/abi.hpp"
+#include "reference/core/format.hpp"
 
 namespace plumb {
 
@@ -16,21 +17,22 @@ namespace plumb {
 /// is a right answer, a finite value where it happens to be the right one.
 enum class Poison : std::uint8_t { nan_payload, sentinel_a, sentinel_b };
 
-/// The poison of one element of `bytes` bytes (4 or 8), as its bit pattern.
+/// The poison of one element of `element_bytes` bytes (1, 2, 4 or 8), as its bit pattern: a NaN, and two finite numbers of usual size, in every
+/// format of that size.
 [[nodiscard]] std::uint64_t poison_bits(Poison, int element_bytes);
 
 /// One array inside an image.
 struct Segment {
-  enum class Kind : std::uint8_t { f32, f64, i32 };
   std::string name;  // "A.val", "y"
-  Kind kind = Kind::f32;
+  Format kind = Format::f32;
   bool output = false;
   std::int64_t offset = 0;                  // bytes from the image's start to element (0, 0)
   std::int64_t rows = 0, cols = 0, ld = 0;  // elements; a vector is one row
   const void* source = nullptr;             // packed contents, or null: poison
   std::int64_t source_ld = 0;
+  Format source_kind = Format::none;  // in which the contents are held; none: as they are staged
 
-  [[nodiscard]] int element_bytes() const { return kind == Kind::f64 ? 8 : 4; }
+  [[nodiscard]] int element_bytes() const { return facts(kind).bytes; }
   [[nodiscard]] std::int64_t elements() const { return rows * cols; }
   /// Bytes from the image's start to element (i, j).
   [[nodiscard]] std::int64_t place(std::int64_t i, std::int64_t j) const {

@@ -18,19 +18,14 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// The expected value as the type can hold it: a reference beyond its range is that infinity.
-double representable(Segment::Kind kind, double want) {
-  return kind == Segment::Kind::f32 ? static_cast<double>(static_cast<float>(want)) : want;
-}
-
 // Distance of a copy: bits decide, except those of a NaN.
 double distance_of_copy(double got, double want) {
   if (std::isnan(got) && std::isnan(want)) return 0;
   return got == want && std::signbit(got) == std::signbit(want) ? 0 : kInf;
 }
 
-// Distance of got from want; 0 when both are NaN or the same infinity, infinite when their classes differ.
-double distance(Segment::Kind kind, double got, double want, double bound) {
+// Distance of got from want, which is compared as the type can hold it where the bound is 0 or where it is beyond its range; 0 when both are NaN or the same infinity, infinite when their classes differ.
+double distance(Format kind, double got, double want, double bound) {
   if (std::isfinite(got) && std::isfinite(want)) {
     // where the bound is 0 the answer is exact: compare with the reference rounded to the type
     return std::fabs(got - (bound == 0 ? representable(kind, want) : want));
@@ -62,7 +57,7 @@ std::string draw_map(const std::vector<bool>& miss, std::int64_t rows, std::int6
 // The first explanation that fits every listed miss. It is a hint for a person; no verdict depends on it.
 std::string guess(const Segment& s, const LargeArray<double>& want, const std::vector<Miss>& misses,
                   Poison poison) {
-  if (misses.empty() || s.kind == Segment::Kind::i32) return {};
+  if (misses.empty() || s.kind == Format::i32) return {};
   const auto all = [&](auto&& fits) { return std::all_of(misses.begin(), misses.end(), fits); };
   const auto expected = [&](std::int64_t i) {
     return i >= 0 && i < static_cast<std::int64_t>(want.size()) ? want[static_cast<std::size_t>(i)] : NAN;
@@ -73,14 +68,7 @@ std::string guess(const Segment& s, const LargeArray<double>& want, const std::v
     return std::fabs(a - b) <= kAlike * (std::fabs(a) + std::fabs(b)) && b != 0;
   };
   const std::uint64_t bits = poison_bits(poison, s.element_bytes());
-  double poison_value = 0;
-  if (s.kind == Segment::Kind::f32) {
-    float f;
-    std::memcpy(&f, &bits, 4);
-    poison_value = static_cast<double>(f);
-  } else {
-    std::memcpy(&poison_value, &bits, 8);
-  }
+  const double poison_value = decode(s.kind, &bits);
   if (all([&](const Miss& m) {
         return std::isnan(poison_value) ? std::isnan(m.got) && std::isfinite(m.want) : m.got == poison_value;
       })) {
@@ -108,22 +96,6 @@ std::string guess(const Segment& s, const LargeArray<double>& want, const std::v
     return "transposed";
   }
   return {};
-}
-
-double value_at(Segment::Kind kind, const std::byte* at) {
-  const auto as = [&](auto v) {
-    std::memcpy(&v, at, sizeof v);
-    return static_cast<double>(v);
-  };
-  switch (kind) {
-    case Segment::Kind::f32:
-      return as(0.0F);
-    case Segment::Kind::f64:
-      return as(0.0);
-    case Segment::Kind::i32:
-      return as(std::int32_t{0});
-  }
-  return NAN;
 }
 
 constexpr std::size_t kFirst = 10;  // misses listed
@@ -182,7 +154,7 @@ std::uint64_t element_bits(const Segment& s, const std::byte* image, std::int64_
 double element(const Segment& s, const std::byte* image, std::int64_t index) {
   double value = NAN;
   for_each_element(s, image, index, index + 1,
-                   [&](std::int64_t, const std::byte* at) { value = value_at(s.kind, at); });
+                   [&](std::int64_t, const std::byte* at) { value = decode(s.kind, at); });
   return value;
 }
 
@@ -197,7 +169,7 @@ Comparison compare(const Segment& s, const std::byte* image, const Expected& exp
     const std::int64_t begin = stretch * kStretch, end = std::min(elements, begin + kStretch);
     for_each_element(s, image, begin, end, [&](std::int64_t i, const std::byte* at) {
       const auto k = static_cast<std::size_t>(i);
-      const double got = value_at(s.kind, at), want = reference.value[k], bound = (*expected.bound)[k];
+      const double got = decode(s.kind, at), want = reference.value[k], bound = (*expected.bound)[k];
       const double err = reference.moved ? distance_of_copy(got, want) : distance(s.kind, got, want, bound);
       const bool miss = !(err <= bound);  // NaN is a miss
       double scale = 0;

@@ -20,8 +20,10 @@ std::uint64_t Elements::bits(std::int64_t at, int element_bytes) const {
 }
 
 std::uint64_t hash_of(const Elements& elements, std::uint64_t h) {
-  for (std::int64_t at = 0; at + 4 <= elements.bytes; at += 4)
-    h = (h ^ elements.bits(at, 4)) * 0x100000001b3u;
+  for (std::int64_t at = 0; at < elements.bytes; at += 4) {
+    const auto left = static_cast<int>(std::min<std::int64_t>(elements.bytes - at, 4));
+    h = (h ^ elements.bits(at, left)) * 0x100000001b3u;
+  }
   return h;
 }
 
@@ -45,7 +47,7 @@ void clear_written(const Segment& s, const std::byte* image, Poison poison, std:
   if (std::find(unwritten.begin(), unwritten.end(), true) == unwritten.end()) return;
   const std::uint64_t held = poison_bits(poison, s.element_bytes());
   const auto holds_poison = [&](const std::byte* at) {
-    return s.element_bytes() == 4 ? std::memcmp(at, &held, 4) == 0 : std::memcmp(at, &held, 8) == 0;
+    return std::memcmp(at, &held, static_cast<std::size_t>(s.element_bytes())) == 0;
   };
   const std::int64_t pieces = (s.elements() + kStretch - 1) / kStretch;
 #pragma omp parallel for schedule(static) if (pieces > 8)
@@ -67,16 +69,16 @@ std::string ratio_text(double ratio) {
 }
 
 std::string describe_miss(const Segment& s, const Miss& m) {
-  const bool single = s.kind == Segment::Kind::f32;
-  std::string text = single
-                         ? fmt::format("{}: got {:.8g}, want {:.8g}", place_of(s, m.index), m.got, m.want)
-                         : fmt::format("{}: got {:.16g}, want {:.16g}", place_of(s, m.index), m.got, m.want);
+  // as many digits as tell two numbers of the format apart
+  const int digits = static_cast<int>(facts(s.kind).digits * std::log10(2.0)) + 1;
+  std::string text =
+      fmt::format("{}: got {:.{}g}, want {:.{}g}", place_of(s, m.index), m.got, digits, m.want, digits);
   if (std::isfinite(m.error)) {
-    const double ulp = single ? ulp_distance(static_cast<float>(m.got), static_cast<float>(m.want))
-                              : ulp_distance(m.got, m.want);
+    const double want = representable(s.kind, m.want);
+    const double ulp = std::fabs(m.got - want) / spacing(s.kind, want);
     text += fmt::format(", |err| {:.2g} > bound {:.2g}", m.error, m.bound);
     if (m.bound > 0) text += fmt::format(" ({})", ratio_text(m.error / m.bound));
-    if (s.kind != Segment::Kind::i32) text += fmt::format(", {:.3g} ulp", ulp);
+    if (is_floating(s.kind)) text += fmt::format(", {:.3g} ulp", ulp);
   } else {
     text += ", of another class";
   }

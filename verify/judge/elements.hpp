@@ -16,7 +16,7 @@ struct Elements {
   std::unique_ptr<std::byte[]> data;
   std::int64_t bytes = 0;
   friend bool operator==(const Elements& a, const Elements& b);
-  /// The bits of the element that begins at byte `at`, `bytes` (4 or 8) long.
+  /// The bits of the element that begins at byte `at`, `element_bytes` (up to 8) long.
   [[nodiscard]] std::uint64_t bits(std::int64_t at, int element_bytes) const;
 };
 

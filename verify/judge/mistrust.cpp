@@ -32,8 +32,8 @@ Survey survey(const ReferenceArray& array, const LargeArray<double>& bound, doub
 
 // Sums of integers are exact up to here; there is no limit where bits are not compared.
 double exact_limit(const Case& c, const Segment& s) {
-  if (!is_bitwise(c.fill) || s.kind == Segment::Kind::i32) return HUGE_VAL;
-  return c.dtype == Dtype::f32 ? 0x1p24 : 0x1p53;
+  if (!is_bitwise(c.fill) || !is_floating(s.kind)) return HUGE_VAL;
+  return 1 / facts(facts(c.dtype).accumulate).unit;  // 2^digits
 }
 
 std::string survey_all(const Case& c, PreparedCase& prepared) {

@@ -19,7 +19,7 @@ void Series::add(const ImageLayout& layout, const std::byte* after, bool keep_bi
     const Segment& s = outputs[o];
     const Expected expected{&prepared.reference().outputs[o],
                             &prepared.bounds(static_cast<int>(o), traits.arithmetic),
-                            s.kind == Segment::Kind::i32 ? 0 : tolerance.unit(), tolerance.eta()};
+                            is_floating(s.kind) ? tolerance.unit() : 0, tolerance.eta()};
     run.outputs.push_back(parts.compare(s, after, expected, poison));
     run.failed = run.failed || run.outputs.back().misses > 0;
     if (keep_bits) run.bits.push_back(elements_of(s, after));

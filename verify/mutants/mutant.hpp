@@ -22,15 +22,15 @@ struct MutantInfo {
   unsigned killed_by;    // Instrument bits: any one of them suffices
 };
 
-template <class Op, class T, Space S>
-struct Mutant {
-  Variant<Op, T, S> variant;
+/// A mutant with its types erased.
+struct AnyMutant {
+  AnyVariant variant;
   MutantInfo info;
-  Mutant* next;
+  const AnyMutant* next;
 };
 
-template <class Op, class T, Space S>
-inline Mutant<Op, T, S>* mutants = nullptr;
+template <class Op>
+inline const AnyMutant* any_mutants = nullptr;
 
 /// const RegisterMutant<Gemm, float, Space::host> m14{"k_tail_dropped", run_k_tail<float>, {14, "...", "...", kNumeric}};
 template <class Op, class T, Space S>
@@ -39,14 +39,15 @@ class RegisterMutant {
   using V = Variant<Op, T, S>;
   RegisterMutant(const char* name, typename V::Run run, MutantInfo info, Traits traits = {},
                  typename V::Supports supports = nullptr, typename V::Prepare prepare = nullptr)
-      : mutant_{{name, run, traits, supports, prepare}, info, mutants<Op, T, S>} {
-    mutants<Op, T, S> = &mutant_;
+      : variant_{name, run, traits, supports, prepare}, any_{erased(variant_), info, any_mutants<Op>} {
+    any_mutants<Op> = &any_;
   }
   RegisterMutant(const RegisterMutant&) = delete;
   RegisterMutant& operator=(const RegisterMutant&) = delete;
 
  private:
-  Mutant<Op, T, S> mutant_;
+  V variant_;
+  AnyMutant any_;
 };
 
 }  // namespace plumb

@@ -19,26 +19,25 @@ std::vector<std::int64_t> shape_of(const Segment& s) {
   return {s.rows, s.cols};
 }
 
+// T holds every number of the segment's format.
 template <class T>
 void write_segment(const std::string& path, const Segment& s, const std::byte* image) {
   std::vector<T> packed(static_cast<std::size_t>(s.elements()));
-  for (std::int64_t i = 0; i < s.rows; ++i) {
-    if (s.cols == 0) break;
-    std::memcpy(packed.data() + i * s.cols, image + s.offset + i * s.ld * s.element_bytes(),
-                static_cast<std::size_t>(s.cols) * sizeof(T));
-  }
+  for_each_element(s, image, 0, s.elements(), [&](std::int64_t i, const std::byte* at) {
+    T& value = packed[static_cast<std::size_t>(i)];
+    if (s.kind == kFormat<T>)
+      std::memcpy(&value, at, sizeof(T));  // with the payload of a NaN
+    else
+      value = static_cast<T>(decode(s.kind, at));
+  });
   write_npy(path, shape_of(s), packed);
 }
 
+// Formats that .npy files do not have are written as float32, which holds their numbers.
 void write_array(const std::string& path, const Segment& s, const std::byte* image) {
-  switch (s.kind) {
-    case Segment::Kind::f32:
-      return write_segment<float>(path, s, image);
-    case Segment::Kind::f64:
-      return write_segment<double>(path, s, image);
-    case Segment::Kind::i32:
-      return write_segment<std::int32_t>(path, s, image);
-  }
+  if (s.kind == Format::i32) return write_segment<std::int32_t>(path, s, image);
+  if (s.kind == Format::f64) return write_segment<double>(path, s, image);
+  write_segment<float>(path, s, image);
 }
 
 std::string plain(const std::string& text) {

@@ -38,7 +38,8 @@ const Csr<double>& matrix(const std::string& path) {
 
 // Why the file's own values cannot be judged in `dtype`, or "". Sums stay below 2^27 times the largest value.
 std::string unfit(const Csr<double>& a, Dtype dtype) {
-  const double limit = dtype == Dtype::f32 ? 0x1p100 : 0x1p996;
+  const double limit = std::min(std::ldexp(1.0, facts(facts(dtype).accumulate).max_exponent - 27),
+                                facts(facts(dtype).in).largest);
   for (const double v : a.val) {
     if (!std::isfinite(v)) return "it holds NaN or infinities";
     if (std::fabs(v) > limit)

@@ -59,8 +59,8 @@ void spoil(const CallInfo& call, const Reference& reference) {
   }
   REQUIRE(chosen != nullptr);
   const LargeArray<double>& magnitude = reference.outputs.at(output).magnitude;
-  if (chosen->kind == Segment::Kind::f64) return spoil_values<double>(*chosen, magnitude);
-  if (chosen->kind == Segment::Kind::f32) return spoil_values<float>(*chosen, magnitude);
+  if (chosen->kind == Format::f64) return spoil_values<double>(*chosen, magnitude);
+  if (chosen->kind == Format::f32) return spoil_values<float>(*chosen, magnitude);
   ++*static_cast<std::int32_t*>(chosen->data);
 }
 
@@ -71,6 +71,7 @@ class Spoiled final : public OperatorEntry {
   /// The answer of the case that runs next.
   void expect(const Reference& reference) { reference_ = &reference; }
   std::string name() const override { return right_.name(); }
+  std::span<const Dtype> dtypes() const override { return right_.dtypes(); }
   std::vector<Case> cases() const override { return right_.cases(); }
   CaseSpace space() const override { return right_.space(); }
   std::vector<VariantInfo> variants(Device device) const override { return right_.variants(device); }

@@ -390,7 +390,7 @@ TEST_CASE(
       (void)prepared->place(layout);
       for (const Segment& s : layout.segments()) {
         const bool by_rows = s.name == "A.val";  // sparse_cases_test.cpp: its classes are those of rows
-        if (s.source != nullptr && s.kind == Segment::Kind::f32 && !by_rows) operands[s.name].add(s);
+        if (s.source != nullptr && s.kind == Format::f32 && !by_rows) operands[s.name].add(s);
       }
     }
     for (const auto& one : operands) {

@@ -19,14 +19,13 @@ namespace plumb {
 namespace {
 
 // One letter for each of three matrices of values after one array of indices: w where base and rows are on 16 bytes.
-std::string placed(const std::string& layout, Segment::Kind kind, std::int64_t cols, int alignment,
-                   bool tight) {
+std::string placed(const std::string& layout, Format kind, std::int64_t cols, int alignment, bool tight) {
   Placement placement;
   placement.alignment = alignment, placement.tight = tight;
   placement.wide = parse_layout(layout, "test");
   ImageLayout image(placement);
   Segment s;
-  s.kind = Segment::Kind::i32, s.rows = 1, s.cols = 5;
+  s.kind = Format::i32, s.rows = 1, s.cols = 5;
   image.add(s, true);
   s.kind = kind, s.rows = 3, s.cols = cols;
   std::string letters;
@@ -39,7 +38,7 @@ std::string placed(const std::string& layout, Segment::Kind kind, std::int64_t c
 }
 
 TEST_CASE("a layout widens the arrays that it names, and no others") {
-  for (const Segment::Kind kind : {Segment::Kind::f32, Segment::Kind::f64}) {
+  for (const Format kind : {Format::f32, Format::f64}) {
     for (const std::int64_t cols : {1, 7, 8, 64}) {
       CAPTURE(cols);
       CHECK(placed("wide", kind, cols, 0, false) == "www");
@@ -63,9 +62,9 @@ TEST_CASE("a tight run has gaps between the rows of the arrays that are named, a
       placement.tight = true, placement.packed = packed, placement.gapped = static_cast<std::uint8_t>(gapped);
       ImageLayout image(placement);
       Segment s;
-      s.kind = Segment::Kind::i32, s.rows = 3, s.cols = 5;
+      s.kind = Format::i32, s.rows = 3, s.cols = 5;
       CHECK(image.segments()[image.add(s, false)].ld == 5);
-      s.kind = Segment::Kind::f32, s.cols = 1;
+      s.kind = Format::f32, s.cols = 1;
       for (unsigned i = 0; i < 3; ++i) {
         const std::int64_t ld = image.segments()[image.add(s, false)].ld;
         CHECK((ld > 1) == (!packed && (gapped >> i & 1) != 0));
@@ -77,7 +76,7 @@ TEST_CASE("a tight run has gaps between the rows of the arrays that are named, a
 TEST_CASE("half puts every base on 8 bytes and none on 16; pages puts rows whole pages apart") {
   for (const bool tight : {false, true}) {
     CAPTURE(tight);
-    for (const Segment::Kind kind : {Segment::Kind::f32, Segment::Kind::f64}) {
+    for (const Format kind : {Format::f32, Format::f64}) {
       Placement placement;
       placement.tight = tight;
       Segment s;
@@ -103,7 +102,7 @@ TEST_CASE("far puts each row on pages of its own, and vectors where they would b
   placement.wide = parse_layout("far", "test");
   ImageLayout image(placement);
   Segment s;
-  s.kind = Segment::Kind::f32, s.rows = 7, s.cols = 5;
+  s.kind = Format::f32, s.rows = 7, s.cols = 5;
   const auto at = [&](bool vector) { return image.segments()[image.add(s, vector)]; };
   for (int i = 0; i < 2; ++i) {
     const Segment matrix = at(false);
@@ -118,7 +117,7 @@ TEST_CASE("rows that are mapped far apart are the image's, and nothing lies betw
   const Descriptor file(memfd_create("far rows", MFD_CLOEXEC));
   REQUIRE(ftruncate(file.get(), (kRows + 1) * kPageBytes) == 0);
   ArrayInfo array;
-  array.name = "A", array.kind = Segment::Kind::f64;
+  array.name = "A", array.kind = Format::f64;
   array.rows = kRows, array.cols = kCols, array.ld = kPageBytes / 8;
   FarRows far(file.get());
   auto* const first = static_cast<double*>(far.place(array, kOffset));
@@ -142,7 +141,7 @@ TEST_CASE("where one array alone is narrow, its rows are, and its base is not") 
     placement.wide = parse_layout(layout, "test");
     ImageLayout image(placement);
     Segment s;
-    s.kind = Segment::Kind::f32, s.rows = 3, s.cols = 8;
+    s.kind = Format::f32, s.rows = 3, s.cols = 8;
     const Segment& at = image.segments()[image.add(s, false)];
     CHECK(at.ld * at.element_bytes() % 16 != 0);
     CHECK((at.offset % 16 == 0) == (placement.wide == WideArrays::all_but_first));
@@ -155,7 +154,7 @@ TEST_CASE("inputs of a tight run may end at walls; operands that are one array a
   ImageLayout image(placement);
   const std::vector<float> contents(15);
   Segment s;
-  s.kind = Segment::Kind::f32, s.rows = 3, s.cols = 5, s.source = contents.data(), s.source_ld = 5;
+  s.kind = Format::f32, s.rows = 3, s.cols = 5, s.source = contents.data(), s.source_ld = 5;
   const std::size_t first = image.add_once(s, false);
   CHECK(image.add_once(s, false) == first);
   s.rows = 5, s.cols = 3;
@@ -173,19 +172,19 @@ TEST_CASE("inputs of a tight run may end at walls; operands that are one array a
 }
 
 TEST_CASE("a declared alignment of 16 bytes holds in every layout") {
-  CHECK(placed("narrow", Segment::Kind::f32, 7, 16, false) == "www");
+  CHECK(placed("narrow", Format::f32, 7, 16, false) == "www");
 }
 
 TEST_CASE(
     "in a tight run rows follow without a gap, and the arrays that the layout widens begin on 256 bytes") {
-  CHECK(placed("wide", Segment::Kind::f32, 7, 0, true) == "nnn");  // rows of 28 bytes
-  CHECK(placed("wide", Segment::Kind::f32, 8, 0, true) == "www");
-  CHECK(placed("apart", Segment::Kind::f32, 8, 0, true) == "nnn");
-  CHECK(placed("not_2", Segment::Kind::f32, 8, 0, true) == "wnw");
+  CHECK(placed("wide", Format::f32, 7, 0, true) == "nnn");  // rows of 28 bytes
+  CHECK(placed("wide", Format::f32, 8, 0, true) == "www");
+  CHECK(placed("apart", Format::f32, 8, 0, true) == "nnn");
+  CHECK(placed("not_2", Format::f32, 8, 0, true) == "wnw");
   Placement placement{Poison::nan_payload, true, 0, false, WideArrays::all};
   ImageLayout image(placement);
   Segment s;
-  s.kind = Segment::Kind::f32, s.rows = 3, s.cols = 7;
+  s.kind = Format::f32, s.rows = 3, s.cols = 7;
   for (int i = 0; i < 3; ++i) {
     const Segment& at = image.segments()[image.add(s, false)];
     CHECK(at.ld == 7);
@@ -194,7 +193,7 @@ TEST_CASE(
 }
 
 TEST_CASE("what lies behind an array differs from run to run, and differs between indices and values") {
-  const auto bits_behind = [](Segment::Kind kind, Poison poison) {
+  const auto bits_behind = [](Format kind, Poison poison) {
     Placement placement;
     placement.poison = poison;
     ImageLayout layout(placement);
@@ -210,24 +209,24 @@ TEST_CASE("what lies behind an array differs from run to run, and differs betwee
     std::memcpy(&bits, &image[static_cast<std::size_t>(first.offset + first.extent())], sizeof(bits));
     return bits;
   };
-  const auto word_behind = [&](Segment::Kind kind, Poison poison) {
+  const auto word_behind = [&](Format kind, Poison poison) {
     return static_cast<std::int32_t>(bits_behind(kind, poison));
   };
-  CHECK(word_behind(Segment::Kind::i32, Poison::nan_payload) > 1'000'000);
-  CHECK(word_behind(Segment::Kind::i32, Poison::sentinel_a) == 0);
-  CHECK(word_behind(Segment::Kind::i32, Poison::sentinel_b) < 0);
+  CHECK(word_behind(Format::i32, Poison::nan_payload) > 1'000'000);
+  CHECK(word_behind(Format::i32, Poison::sentinel_a) == 0);
+  CHECK(word_behind(Format::i32, Poison::sentinel_b) < 0);
   const auto value_behind = [&](Poison poison) {
-    return std::bit_cast<float>(word_behind(Segment::Kind::f32, poison));
+    return std::bit_cast<float>(word_behind(Format::f32, poison));
   };
   CHECK(std::isnan(value_behind(Poison::nan_payload)));
   CHECK(value_behind(Poison::sentinel_a) > 1e29f);
   CHECK(value_behind(Poison::sentinel_b) < -1e29f);
-  CHECK(std::isnan(std::bit_cast<double>(bits_behind(Segment::Kind::f64, Poison::nan_payload))));
+  CHECK(std::isnan(std::bit_cast<double>(bits_behind(Format::f64, Poison::nan_payload))));
 }
 
 TEST_CASE("rows of an input and of an output have other bits behind them: a gap that is copied along shows") {
   Placement placement{Poison::nan_payload, false, 0, false, WideArrays::pages};
-  for (const Segment::Kind kind : {Segment::Kind::f32, Segment::Kind::f64}) {
+  for (const Format kind : {Format::f32, Format::f64}) {
     for (const Poison poison : {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b}) {
       placement.poison = poison;
       ImageLayout layout(placement);

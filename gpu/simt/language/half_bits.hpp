@@ -1,4 +1,4 @@
-// The two 16-bit formats as bits: exact widening, narrowing in IEEE's four directions, and arithmetic that rounds once. Apart from the
+// Arithmetic on the bits of the two 16-bit formats that rounds once. Their conversions are reference/core/small_floats.hpp. Apart from the
 // types (half.hpp), because inline PTX and the warp's matrix products work on bits.
 //
 // Why double is enough: a product of two such numbers is exact in it (at most 22 bits); a sum is made odd where it is inexact, which
@@ -8,81 +8,19 @@
 #include <cmath>
 
 #include "gpu/simt/language/rounding.hpp"
+#include "reference/core/small_floats.hpp"
 
 namespace plumb::simt {
 
-struct Half {
-  static constexpr int kFraction = 10, kExponent = 5;  // bits
-};
-struct Brain {
-  static constexpr int kFraction = 7, kExponent = 8;
-};
+using ::plumb::Brain;
+using ::plumb::Half;
+using ::plumb::leads_away;
+using ::plumb::narrow;
+using ::plumb::Round;
+using ::plumb::rounds_up;
+using ::plumb::widen;
 
 inline constexpr unsigned short kHalfNan = 0x7fff;  // what CUDA makes of any NaN, in both formats
-
-/// Whether that direction leads away from zero; `nearest` leads nowhere by itself.
-inline bool leads_away(Round direction, bool negative) {
-  return (direction == Round::down && negative) || (direction == Round::up && !negative);
-}
-
-/// Whether a magnitude is rounded up that was cut to `kept` and lost `rest` of 2 `half`.
-inline bool rounds_up(unsigned long long kept, unsigned long long rest, unsigned long long half,
-                      Round direction, bool negative) {
-  if (direction == Round::nearest) return rest > half || (rest == half && (kept & 1u) != 0);
-  return rest != 0 && leads_away(direction, negative);
-}
-
-/// x in format F. NaN becomes kHalfNan; what is too large becomes infinity, or the largest number where the direction says so.
-template <class F>
-inline unsigned short narrow(double x, Round direction = Round::nearest) {
-  constexpr int kBias = (1 << (F::kExponent - 1)) - 1;
-  constexpr unsigned long long kInfinity = ((1ull << F::kExponent) - 1) << F::kFraction;
-  unsigned long long bits;
-  __builtin_memcpy(&bits, &x, sizeof bits);
-  const bool negative = bits >> 63 != 0;
-  const auto sign = static_cast<unsigned short>(negative ? 0x8000u : 0u);
-  const int exponent = static_cast<int>(bits >> 52 & 2047u) - 1023;
-  const unsigned long long fraction = bits & ((1ull << 52) - 1);
-  if (exponent == 1024) return fraction != 0 ? kHalfNan : static_cast<unsigned short>(sign | kInfinity);
-  if ((bits << 1) == 0) return sign;
-  const unsigned long long significand = fraction | 1ull << 52;
-  const int scale = exponent < 1 - kBias ? 1 - kBias : exponent;  // below it, places are lost
-  const int places = 52 - F::kFraction + (scale - exponent);
-  const int drop = places < 63 ? places : 63;  // from 54 on, nothing but a trace is left
-  const unsigned long long kept = significand >> drop;
-  const unsigned long long rest = significand & ((1ull << drop) - 1);
-  const bool up = rounds_up(kept, rest, 1ull << (drop - 1), direction, negative);
-  // A carry out of the fraction is a carry into the exponent; a subnormal's exponent field is 0 by the same sum.
-  unsigned long long code =
-      (static_cast<unsigned long long>(scale + kBias - 1) << F::kFraction) + kept + (up ? 1u : 0u);
-  if (code >= kInfinity) {
-    const bool infinite = direction == Round::nearest || leads_away(direction, negative);
-    code = infinite ? kInfinity : kInfinity - 1;
-  }
-  return static_cast<unsigned short>(sign | code);
-}
-
-/// Exact. Apart from that of datasets/formats/npy.cpp, which says why. A half's NaN becomes CUDA's NaN; a bfloat16 is the upper half of a float, NaN or not.
-template <class F>
-inline float widen(unsigned short code) {
-  unsigned bits = static_cast<unsigned>(code & 0x8000u) << 16;
-  const unsigned magnitude = code & 0x7fffu;
-  if constexpr (F::kExponent == 8) {
-    bits |= magnitude << 16;
-  } else if (magnitude >= 0x7c00u) {
-    bits = magnitude > 0x7c00u ? 0x7fffffffu : bits | 0x7f800000u;
-  } else if (magnitude >= 0x0400u) {
-    bits |= (magnitude << 13) + (112u << 23);
-  } else {
-    const float small = static_cast<float>(magnitude) * 0x1p-24f;
-    unsigned raised;
-    __builtin_memcpy(&raised, &small, sizeof raised);
-    bits |= raised;
-  }
-  float x;
-  __builtin_memcpy(&x, &bits, sizeof x);
-  return x;
-}
 
 /// product + c, odd in the last place where that is not exact: rounding it once more equals rounding the sum itself.
 inline double sum_to_odd(double product, double c) {

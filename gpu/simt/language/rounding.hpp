@@ -5,9 +5,11 @@
 #include <limits>
 #include <type_traits>
 
+#include "reference/core/small_floats.hpp"
+
 namespace plumb::simt {
 
-enum class Round : unsigned char { nearest, zero, up, down };
+using ::plumb::Round;
 enum class Arithmetic : unsigned char { add, sub, mul, div, fma, sqrt };
 
 template <class T>

@@ -22,15 +22,6 @@ int bytes_of(Element element) {
   }
 }
 
-// OCP 8-bit formats: e4m3 has no infinity and one NaN, e5m2 is the upper half of a half.
-double from_e4m3(unsigned bits) {
-  const unsigned exponent = bits >> 3 & 15u, fraction = bits & 7u;
-  double x =
-      exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(8u + fraction, static_cast<int>(exponent) - 10);
-  if ((bits & 127u) == 127u) x = std::nan("");
-  return (bits & 128u) != 0 ? -x : x;
-}
-
 double number(Element element, const unsigned char* at) {
   unsigned bits = 0;
   std::memcpy(&bits, at, static_cast<std::size_t>(bytes_of(element)));
@@ -42,9 +33,9 @@ double number(Element element, const unsigned char* at) {
     case Element::bf16:
       return static_cast<double>(widen<Brain>(static_cast<unsigned short>(bits)));
     case Element::e4m3:
-      return from_e4m3(bits);
+      return static_cast<double>(widen<E4m3>(static_cast<unsigned char>(bits)));
     case Element::e5m2:
-      return static_cast<double>(widen<Half>(static_cast<unsigned short>(bits << 8)));
+      return static_cast<double>(widen<E5m2>(static_cast<unsigned char>(bits)));
     case Element::s8:
       return static_cast<signed char>(bits);
     case Element::u8:

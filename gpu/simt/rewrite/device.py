@@ -2,7 +2,7 @@
 # nvcc keeps them to their file: here they become static. Each variable is made known to the executor, with its name and its size.
 import re
 
-from text import CLOSE, OPEN, end_of, file_at, flat, matching, no_markers
+from text import CLOSE, OPEN, end_of, flat, in_own_code, matching, no_markers
 
 MARKERS = ('__plumb_device__', '__plumb_constant__', '__plumb_managed__')
 NAMESPACE = re.compile(r'(?:\bnamespace\b[\w\s:]*(?:__attribute__\s*\(\(.*?\)\)\s*)?|\bextern\s*"C(?:\+\+)?"\s*)$', re.S)
@@ -160,7 +160,7 @@ def rewritten(file, at, token, number):
 def rewrite_references(text):
     """Edits for texture and surface references, whose templates are in no namespace of the program's, as CUDA 12 has none either."""
     def of_program(m):
-        return '/gpu/simt/' not in (file_at(text, m.start()) or '')
+        return not in_own_code(text, m.start())
     found = [m for m in REFERENCE.finditer(text) if of_program(m)]
     own = {m.group(1) for m in OWN_TEMPLATE.finditer(text) if of_program(m)} if found else ()
     return [(m.start(1), m.start(1), '::plumb::simt::') for m in found if m.group(1) not in own]

@@ -5,8 +5,8 @@ from text import (
     OPEN,
     Unreadable,
     end_of,
-    file_at,
     flat,
+    in_own_code,
     in_system_header,
     lines_of,
     matching,
@@ -88,7 +88,7 @@ def host_functions(text, names):
     declared = re.compile(r'([\w>&*])\s+(?:[*&]\s*)*(%s)\s*\(' % '|'.join(sorted(map(re.escape, names))))
     out = set()
     for m in declared.finditer(text):
-        if in_system_header(text, m.start()) or '/gpu/simt/' in (file_at(text, m.start()) or ''):  # std::copy
+        if in_system_header(text, m.start()) or in_own_code(text, m.start()):  # std::copy
             continue
         head = re.split(r'[;{}]', text[max(0, m.start() - 1000):m.start(2)])[-1]
         if '__plumb_global__' not in head and not re.search(r'[=(]|\b(?:return|else|do|throw)\b', no_markers(head)):
@@ -184,7 +184,7 @@ def rewrite_casts(text, kernels):
         return edits
     names = set(kernels).union(m.group(1) for m in POINTER.finditer(text) if m.group(2) in kernels)
     for m in re.finditer(CAST % '|'.join(sorted(map(re.escape, names))), text):
-        if '/gpu/simt/' in (file_at(text, m.start()) or ''):  # a kernel's name may be that of a parameter of the executor's own
+        if in_own_code(text, m.start()):  # a kernel's name may be that of a parameter of the executor's own
             continue
         end = m.end()
         rest = re.match(r'\s*<', text[end:])

@@ -13,11 +13,11 @@ from device import declarators
 from text import (
     Unreadable,
     end_of,
-    file_at,
     flat,
     in_device_code,
     in_function,
     in_literal,
+    in_own_code,
     in_system_header,
     literal_end,
     matching,
@@ -119,7 +119,7 @@ def rewritten(text):
         found.setdefault(m.start(), m.end() - 1)
     pairs = []
     for at, first in found.items():
-        if in_system_header(text, at) or '/gpu/simt/' in (file_at(text, at) or '') or in_literal(text, at):
+        if in_system_header(text, at) or in_own_code(text, at) or in_literal(text, at):
             continue
         with suppress(Unreadable):
             pairs += index_edits(text, at, first)

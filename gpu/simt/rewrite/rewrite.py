@@ -25,11 +25,11 @@ from text import (  # noqa: E402
     TOKEN,
     Unreadable,
     end_of,
-    file_at,
     flat,
     in_device_code,
     in_function,
     in_header,
+    in_own_code,
     in_system_header,
     lines_of,
     matching,
@@ -175,7 +175,7 @@ def rewrite_bounds(text, at, token):
 
 def is_left_alone(text, at):
     """Whether a compiler's own copy at `at` is one of the executor's or of a system header's host code, which nobody looks at."""
-    if 'gpu/simt/language/' in (file_at(text, at) or ''):
+    if in_own_code(text, at, 'gpu/simt/language/'):
         return True
     return in_system_header(text, at) and not in_device_code(text, at)
 

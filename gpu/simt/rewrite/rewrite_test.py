@@ -474,7 +474,8 @@ class Copies(unittest.TestCase):
 
     def test_headers_of_the_host_and_of_the_executor_keep_theirs(self):
         copy = 'void f() { __builtin_memcpy(a, b, 5); }'
-        for mark in ('# 1 "/usr/include/c++/12/x" 1 3\n', '# 1 "/here/gpu/simt/language/shim.hpp" 1\n'):
+        for mark in ('# 1 "/usr/include/c++/12/x" 1 3\n', '# 1 "/here/gpu/simt/language/shim.hpp" 1\n',
+                     '# 1 "/here/reference/core/small_floats.hpp" 1\n'):
             self.assertEqual(rewrite.rewrite('# 1 "a.cu"\n' + mark + copy), '# 1 "a.cu"\n' + mark + copy)
         of_device = '# 1 "a.cu"\n# 1 "/usr/include/cub/x" 1 3\n__plumb_device__ ' + copy
         self.assertIn('__plumb_memcpy(', rewrite.rewrite(of_device))

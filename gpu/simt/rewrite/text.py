@@ -44,6 +44,12 @@ def file_at(text, at):
     return marker.group(2) if marker else None
 
 
+def in_own_code(text, at, room='gpu/simt/'):
+    """Whether what stands at `at` is no code of a program: it is the executor's, or the conversions of formats that it shares with the judge."""
+    file = '/' + (file_at(text, at) or '')
+    return '/' + room in file or file.endswith(('/reference/core/small_floats.hpp', '/reference/core/format.hpp'))
+
+
 def in_header(text, at):
     """Whether what stands at `at` was included: the text begins with a marker of the file that was compiled."""
     source, here = MARKER.match(text), file_at(text, at)
