@@ -17,8 +17,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_elements(p, in, out, context);
 }
 
-const Register<BiasRelu, float, Space::device> f32{"01_thread_per_element", run<float>};
-const Register<BiasRelu, double, Space::device> f64{"01_thread_per_element", run<double>};
+PLUMB_REGISTER(BiasRelu, "01_thread_per_element", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -16,8 +16,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_columns(p, in, out, context);
 }
 
-const Register<BiasRelu, float, Space::device> f32{"02_column_per_thread", run<float>};
-const Register<BiasRelu, double, Space::device> f64{"02_column_per_thread", run<double>};
+PLUMB_REGISTER(BiasRelu, "02_column_per_thread", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -20,8 +20,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_vectors<kInFlight>(p, in, out, context);
 }
 
-const Register<BiasRelu, float, Space::device> f32{"03_vector_loads", run<float>, Traits{}.align(16)};
-const Register<BiasRelu, double, Space::device> f64{"03_vector_loads", run<double>, Traits{}.align(16)};
+PLUMB_REGISTER_WITH(BiasRelu, "03_vector_loads", (run<T>, Traits{}.align(16)), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -17,8 +17,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_vectors<1>(p, in, out, context);
 }
 
-const Register<BiasRelu, float, Space::device> f32{"04_one_vector", run<float>, Traits{}.align(16)};
-const Register<BiasRelu, double, Space::device> f64{"04_one_vector", run<double>, Traits{}.align(16)};
+PLUMB_REGISTER_WITH(BiasRelu, "04_one_vector", (run<T>, Traits{}.align(16)), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -14,12 +14,9 @@ namespace {
 template <class T>
 using Rung = Adaptive<bias_relu::Candidates, T>;
 
-const Register<BiasRelu, float, Space::device> f32{"05_adaptive",        Rung<float>::run,
-                                                   Rung<float>::kTraits, Rung<float>::supports,
-                                                   Rung<float>::prepare, Rung<float>::release};
-const Register<BiasRelu, double, Space::device> f64{"05_adaptive",         Rung<double>::run,
-                                                    Rung<double>::kTraits, Rung<double>::supports,
-                                                    Rung<double>::prepare, Rung<double>::release};
+PLUMB_REGISTER_WITH(BiasRelu, "05_adaptive",
+                    (Rung<T>::run, Rung<T>::kTraits, Rung<T>::supports, Rung<T>::prepare, Rung<T>::release),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

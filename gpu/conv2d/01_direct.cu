@@ -45,8 +45,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          static_cast<unsigned>(blocks));
 }
 
-const Register<Conv2d, float, Space::device> f32{"01_direct", run<float>, {}, supports<float>};
-const Register<Conv2d, double, Space::device> f64{"01_direct", run<double>, {}, supports<double>};
+PLUMB_REGISTER_WITH(Conv2d, "01_direct", (run<T>, {}, supports<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -58,8 +58,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          static_cast<std::size_t>(halo.template bytes<T>()), context.stream, p, in, out, grid, halo);
 }
 
-const Register<Conv2d, float, Space::device> f32{"02_shared_tile", run<float>, {}, supports<float>};
-const Register<Conv2d, double, Space::device> f64{"02_shared_tile", run<double>, {}, supports<double>};
+PLUMB_REGISTER_WITH(Conv2d, "02_shared_tile", (run<T>, {}, supports<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

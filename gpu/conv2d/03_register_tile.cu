@@ -16,10 +16,8 @@ namespace {
 
 using namespace conv2d::register_tile;
 
-const Register<Conv2d, float, Space::device> f32{
-    "03_register_tile", run_register_tile<float>, {}, supports_register_tile<float>};
-const Register<Conv2d, double, Space::device> f64{
-    "03_register_tile", run_register_tile<double>, {}, supports_register_tile<double>};
+PLUMB_REGISTER_WITH(Conv2d, "03_register_tile", (run_register_tile<T>, {}, supports_register_tile<T>), float,
+                    double);
 
 }  // namespace
 }  // namespace plumb

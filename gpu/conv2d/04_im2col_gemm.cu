@@ -102,8 +102,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          context.stream, p, in, out, static_cast<unsigned>(of_filters), whole_vectors(out.Y));
 }
 
-const Register<Conv2d, float, Space::device> f32{"04_im2col_gemm", run<float>, {}, supports_gemm<float>};
-const Register<Conv2d, double, Space::device> f64{"04_im2col_gemm", run<double>, {}, supports_gemm<double>};
+PLUMB_REGISTER_WITH(Conv2d, "04_im2col_gemm", (run<T>, {}, supports_gemm<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -247,8 +247,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
 }
 
 constexpr Traits kTraits = Traits{}.computes_in(Arithmetic::winograd).for_finite_inputs().needs_sm(80);
-const Register<Conv2d, float, Space::device> f32{"05_winograd", run<float>, kTraits, supports<float>};
-const Register<Conv2d, double, Space::device> f64{"05_winograd", run<double>, kTraits, supports<double>};
+PLUMB_REGISTER_WITH(Conv2d, "05_winograd", (run<T>, kTraits, supports<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -51,9 +51,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
 }
 
 constexpr Traits kTraits = Traits{}.needs_sm(80);
-const Register<Conv2d, float, Space::device> f32{"06_gemm_async", run<float>, kTraits, supports_gemm<float>};
-const Register<Conv2d, double, Space::device> f64{"06_gemm_async", run<double>, kTraits,
-                                                  supports_gemm<double>};
+PLUMB_REGISTER_WITH(Conv2d, "06_gemm_async", (run<T>, kTraits, supports_gemm<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -14,10 +14,9 @@ namespace {
 
 using namespace conv2d;
 
-const Register<Conv2d, float, Space::device> f32{"12_few_filters", few_filters::run_few_filters<float>,
-                                                 Traits{}.needs_sm(80), supports_pixels<float>};
-const Register<Conv2d, double, Space::device> f64{"12_few_filters", few_filters::run_few_filters<double>,
-                                                  Traits{}.needs_sm(80), supports_pixels<double>};
+PLUMB_REGISTER_WITH(Conv2d, "12_few_filters",
+                    (few_filters::run_few_filters<T>, Traits{}.needs_sm(80), supports_pixels<T>), float,
+                    double);
 
 }  // namespace
 }  // namespace plumb

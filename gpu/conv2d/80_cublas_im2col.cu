@@ -86,12 +86,10 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   }
 }
 
-const Register<Conv2d, float, Space::device> f32{
-    "80_cublas_im2col", run<float>,     Traits{}.of_library().for_finite_inputs(),
-    supports<float>,    prepare<float>, release_cublas};
-const Register<Conv2d, double, Space::device> f64{
-    "80_cublas_im2col", run<double>,     Traits{}.of_library().for_finite_inputs(),
-    supports<double>,   prepare<double>, release_cublas};
+PLUMB_REGISTER_WITH(Conv2d, "80_cublas_im2col",
+                    (run<T>, Traits{}.of_library().for_finite_inputs(), supports<T>, prepare<T>,
+                     release_cublas),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

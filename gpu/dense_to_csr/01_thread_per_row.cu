@@ -45,8 +45,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch(dense_to_csr_thread_fills<T>, blocks, kThreads, 0, context.stream, in, out);
 }
 
-const Register<DenseToCsr, float, Space::device> f32{"01_thread_per_row", run<float>};
-const Register<DenseToCsr, double, Space::device> f64{"01_thread_per_row", run<double>};
+PLUMB_REGISTER(DenseToCsr, "01_thread_per_row", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -19,8 +19,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_warp_per_row(in, out, context);
 }
 
-const Register<DenseToCsr, float, Space::device> f32{"02_warp_per_row", run<float>};
-const Register<DenseToCsr, double, Space::device> f64{"02_warp_per_row", run<double>};
+PLUMB_REGISTER(DenseToCsr, "02_warp_per_row", run, float, double);
 
 }  // namespace
 }  // namespace plumb

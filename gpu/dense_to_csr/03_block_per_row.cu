@@ -17,8 +17,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_block_per_row(in, out, context);
 }
 
-const Register<DenseToCsr, float, Space::device> f32{"03_block_per_row", run<float>};
-const Register<DenseToCsr, double, Space::device> f64{"03_block_per_row", run<double>};
+PLUMB_REGISTER(DenseToCsr, "03_block_per_row", run, float, double);
 
 }  // namespace
 }  // namespace plumb

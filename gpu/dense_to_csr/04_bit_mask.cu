@@ -18,8 +18,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_bit_mask(in, out, context);
 }
 
-const Register<DenseToCsr, float, Space::device> f32{"04_bit_mask", run<float>};
-const Register<DenseToCsr, double, Space::device> f64{"04_bit_mask", run<double>};
+PLUMB_REGISTER(DenseToCsr, "04_bit_mask", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -19,8 +19,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_look_back<false>(in, out, context);
 }
 
-const Register<DenseToCsr, float, Space::device> f32{"05_look_back", run<float>};
-const Register<DenseToCsr, double, Space::device> f64{"05_look_back", run<double>};
+PLUMB_REGISTER(DenseToCsr, "05_look_back", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -17,8 +17,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_look_back<true>(in, out, context);
 }
 
-const Register<DenseToCsr, float, Space::device> f32{"06_staged_writes", run<float>};
-const Register<DenseToCsr, double, Space::device> f64{"06_staged_writes", run<double>};
+PLUMB_REGISTER(DenseToCsr, "06_staged_writes", run, float, double);
 
 }  // namespace
 }  // namespace plumb

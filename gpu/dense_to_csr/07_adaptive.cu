@@ -14,12 +14,9 @@ namespace {
 template <class T>
 using Rung = Adaptive<dense_to_csr::Candidates, T>;
 
-const Register<DenseToCsr, float, Space::device> f32{"07_adaptive",        Rung<float>::run,
-                                                     Rung<float>::kTraits, Rung<float>::supports,
-                                                     Rung<float>::prepare, Rung<float>::release};
-const Register<DenseToCsr, double, Space::device> f64{"07_adaptive",         Rung<double>::run,
-                                                      Rung<double>::kTraits, Rung<double>::supports,
-                                                      Rung<double>::prepare, Rung<double>::release};
+PLUMB_REGISTER_WITH(DenseToCsr, "07_adaptive",
+                    (Rung<T>::run, Rung<T>::kTraits, Rung<T>::supports, Rung<T>::prepare, Rung<T>::release),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -106,12 +106,10 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   static_cast<CusparseConversion<T>*>(context.plan)->run(in, out, context.stream);
 }
 
-const Register<DenseToCsr, float, Space::device> f32{
-    "80_cusparse",   run<float>,     Traits{}.of_library().not_reproducible().align(16),
-    supports<float>, prepare<float>, release<float>};
-const Register<DenseToCsr, double, Space::device> f64{
-    "80_cusparse",    run<double>,     Traits{}.of_library().not_reproducible().align(16),
-    supports<double>, prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(DenseToCsr, "80_cusparse",
+                    (run<T>, Traits{}.of_library().not_reproducible().align(16), supports<T>, prepare<T>,
+                     release<T>),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

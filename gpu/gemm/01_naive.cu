@@ -32,8 +32,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          context.stream, p, in, out);
 }
 
-const Register<Gemm, float, Space::device> f32{"01_naive", run<float>};
-const Register<Gemm, double, Space::device> f64{"01_naive", run<double>};
+PLUMB_REGISTER(Gemm, "01_naive", run, float, double);
 
 }  // namespace
 }  // namespace plumb

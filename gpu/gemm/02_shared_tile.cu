@@ -39,8 +39,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          0, context.stream, p, in, out);
 }
 
-const Register<Gemm, float, Space::device> f32{"02_shared_tile", run<float>};
-const Register<Gemm, double, Space::device> f64{"02_shared_tile", run<double>};
+PLUMB_REGISTER(Gemm, "02_shared_tile", run, float, double);
 
 }  // namespace
 }  // namespace plumb

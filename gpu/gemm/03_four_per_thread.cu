@@ -40,8 +40,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          dim3(S::kSide, S::kSide), 0, context.stream, p, in, out);
 }
 
-const Register<Gemm, float, Space::device> f32{"03_four_per_thread", run<float>};
-const Register<Gemm, double, Space::device> f64{"03_four_per_thread", run<double>};
+PLUMB_REGISTER(Gemm, "03_four_per_thread", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -72,8 +72,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          static_cast<const T*>(c), n, out);
 }
 
-const Register<Gemm, float, Space::device> f32{"04_padded", run<float>};
-const Register<Gemm, double, Space::device> f64{"04_padded", run<double>};
+PLUMB_REGISTER(Gemm, "04_padded", run, float, double);
 
 }  // namespace
 }  // namespace plumb

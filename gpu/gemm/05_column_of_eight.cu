@@ -60,8 +60,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          dim3(kTile, kGroups), 0, context.stream, p, in, out);
 }
 
-const Register<Gemm, float, Space::device> f32{"05_column_of_eight", run<float>};
-const Register<Gemm, double, Space::device> f64{"05_column_of_eight", run<double>};
+PLUMB_REGISTER(Gemm, "05_column_of_eight", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -15,8 +15,7 @@ namespace {
 
 using namespace gemm;
 
-const Register<Gemm, float, Space::device> f32{"06_register_tile", run_register_tile<float, ByElement>};
-const Register<Gemm, double, Space::device> f64{"06_register_tile", run_register_tile<double, ByElement>};
+PLUMB_REGISTER_WITH(Gemm, "06_register_tile", (run_register_tile<T, ByElement>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -13,10 +13,8 @@ namespace {
 
 using namespace gemm;
 
-const Register<Gemm, float, Space::device> f32{"07_vector_loads", run_register_tile<float, ByVector>,
-                                               Traits{}.align(16)};
-const Register<Gemm, double, Space::device> f64{"07_vector_loads", run_register_tile<double, ByVector>,
-                                                Traits{}.align(16)};
+PLUMB_REGISTER_WITH(Gemm, "07_vector_loads", (run_register_tile<T, ByVector>, Traits{}.align(16)), float,
+                    double);
 
 }  // namespace
 }  // namespace plumb

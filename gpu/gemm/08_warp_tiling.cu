@@ -49,8 +49,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          context.stream, p, in, out);
 }
 
-const Register<Gemm, float, Space::device> f32{"08_warp_tiling", run<float>, Traits{}.align(16)};
-const Register<Gemm, double, Space::device> f64{"08_warp_tiling", run<double>, Traits{}.align(16)};
+PLUMB_REGISTER_WITH(Gemm, "08_warp_tiling", (run<T>, Traits{}.align(16)), float, double);
 
 }  // namespace
 }  // namespace plumb

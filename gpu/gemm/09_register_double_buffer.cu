@@ -61,8 +61,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          S::kThreads, 0, context.stream, p, in, out);
 }
 
-const Register<Gemm, float, Space::device> f32{"09_register_double_buffer", run<float>, Traits{}.align(16)};
-const Register<Gemm, double, Space::device> f64{"09_register_double_buffer", run<double>, Traits{}.align(16)};
+PLUMB_REGISTER_WITH(Gemm, "09_register_double_buffer", (run<T>, Traits{}.align(16)), float, double);
 
 }  // namespace
 }  // namespace plumb

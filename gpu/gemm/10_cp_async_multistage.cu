@@ -18,10 +18,8 @@ namespace {
 
 using namespace gemm;
 
-const Register<Gemm, float, Space::device> f32{"10_cp_async_multistage", run_multistage<float, Square<float>>,
-                                               Traits{}.needs_sm(80)};
-const Register<Gemm, double, Space::device> f64{
-    "10_cp_async_multistage", run_multistage<double, Square<double>>, Traits{}.needs_sm(80)};
+PLUMB_REGISTER_WITH(Gemm, "10_cp_async_multistage", (run_multistage<T, Square<T>>, Traits{}.needs_sm(80)),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -26,15 +26,10 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::device>& in,
                            out.C.data, out.C.ld));
 }
 
-const Register<Gemm, float, Space::device> f32{
-    "80_cublas",           run<float>,    Traits{}.of_library().for_finite_inputs(), cublas_supports<float>,
-    cublas_prepare<float>, release_cublas};
-const Register<Gemm, double, Space::device> f64{"80_cublas",
-                                                run<double>,
-                                                Traits{}.of_library().for_finite_inputs(),
-                                                cublas_supports<double>,
-                                                cublas_prepare<double>,
-                                                release_cublas};
+PLUMB_REGISTER_WITH(Gemm, "80_cublas",
+                    (run<T>, Traits{}.of_library().for_finite_inputs(), cublas_supports<T>, cublas_prepare<T>,
+                     release_cublas),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

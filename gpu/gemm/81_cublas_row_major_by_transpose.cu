@@ -30,18 +30,10 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::device>& in,
       cublas_transpose(handle, n, m, &one, product, m, &p.beta, out.C.data, out.C.ld, out.C.data, out.C.ld));
 }
 
-const Register<Gemm, float, Space::device> f32{"81_cublas_row_major_by_transpose",
-                                               run<float>,
-                                               Traits{}.of_library().for_finite_inputs(),
-                                               cublas_supports<float>,
-                                               cublas_prepare<float>,
-                                               release_cublas};
-const Register<Gemm, double, Space::device> f64{"81_cublas_row_major_by_transpose",
-                                                run<double>,
-                                                Traits{}.of_library().for_finite_inputs(),
-                                                cublas_supports<double>,
-                                                cublas_prepare<double>,
-                                                release_cublas};
+PLUMB_REGISTER_WITH(Gemm, "81_cublas_row_major_by_transpose",
+                    (run<T>, Traits{}.of_library().for_finite_inputs(), cublas_supports<T>, cublas_prepare<T>,
+                     release_cublas),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -29,8 +29,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   launch(gemv_vector_loads<T>, ceil_div(in.A.rows, kThreads / 32), kThreads, 0, context.stream, p, in, out);
 }
 
-const Register<Gemv, float, Space::device> f32{"03_vector_loads", run<float>, Traits{}.align(16)};
-const Register<Gemv, double, Space::device> f64{"03_vector_loads", run<double>, Traits{}.align(16)};
+PLUMB_REGISTER_WITH(Gemv, "03_vector_loads", (run<T>, Traits{}.align(16)), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -27,8 +27,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_column_split<Vector<T>>(pieces, p, in, out, context);
 }
 
-const Register<Gemv, float, Space::device> f32{"04_column_split", run<float>, Traits{}.align(16)};
-const Register<Gemv, double, Space::device> f64{"04_column_split", run<double>, Traits{}.align(16)};
+PLUMB_REGISTER_WITH(Gemv, "04_column_split", (run<T>, Traits{}.align(16)), float, double);
 
 }  // namespace
 }  // namespace plumb

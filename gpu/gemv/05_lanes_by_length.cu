@@ -25,8 +25,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
     run_as<Vector<T, 1>>(p, in, out, context);
 }
 
-const Register<Gemv, float, Space::device> f32{"05_lanes_by_length", run<float>};
-const Register<Gemv, double, Space::device> f64{"05_lanes_by_length", run<double>};
+PLUMB_REGISTER(Gemv, "05_lanes_by_length", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -16,12 +16,9 @@ namespace {
 template <class T>
 using Rung = Adaptive<gemv::Candidates, T>;
 
-const Register<Gemv, float, Space::device> f32{"06_adaptive",        Rung<float>::run,
-                                               Rung<float>::kTraits, Rung<float>::supports,
-                                               Rung<float>::prepare, Rung<float>::release};
-const Register<Gemv, double, Space::device> f64{"06_adaptive",         Rung<double>::run,
-                                                Rung<double>::kTraits, Rung<double>::supports,
-                                                Rung<double>::prepare, Rung<double>::release};
+PLUMB_REGISTER_WITH(Gemv, "06_adaptive",
+                    (Rung<T>::run, Rung<T>::kTraits, Rung<T>::supports, Rung<T>::prepare, Rung<T>::release),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

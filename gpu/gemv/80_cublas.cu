@@ -53,10 +53,8 @@ void run(const Gemv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
                     &p.beta, out.y.data));
 }
 
-const Register<Gemv, float, Space::device> f32{"80_cublas",     run<float>,     Traits{}.of_library(),
-                                               supports<float>, prepare<float>, release_cublas};
-const Register<Gemv, double, Space::device> f64{"80_cublas",      run<double>,     Traits{}.of_library(),
-                                                supports<double>, prepare<double>, release_cublas};
+PLUMB_REGISTER_WITH(Gemv, "80_cublas",
+                    (run<T>, Traits{}.of_library(), supports<T>, prepare<T>, release_cublas), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -36,8 +36,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch(log_softmax_thread_per_row<T>, ceil_div(in.x.rows, kThreads), kThreads, 0, context.stream, in, out);
 }
 
-const Register<LogSoftmax, float, Space::device> f32{"01_thread_per_row", run<float>};
-const Register<LogSoftmax, double, Space::device> f64{"01_thread_per_row", run<double>};
+PLUMB_REGISTER(LogSoftmax, "01_thread_per_row", run, float, double);
 
 }  // namespace
 }  // namespace plumb

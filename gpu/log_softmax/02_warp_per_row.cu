@@ -17,8 +17,7 @@ void run(const log_softmax::Problem<T>&, const log_softmax::In<T>& in, const log
   log_softmax::run_warp_per_row(in, out, context);
 }
 
-const Register<LogSoftmax, float, Space::device> f32{"02_warp_per_row", run<float>};
-const Register<LogSoftmax, double, Space::device> f64{"02_warp_per_row", run<double>};
+PLUMB_REGISTER(LogSoftmax, "02_warp_per_row", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -23,8 +23,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
     run_warp_per_row(in, out, context);
 }
 
-const Register<LogSoftmax, float, Space::device> f32{"03_row_in_registers", run<float>};
-const Register<LogSoftmax, double, Space::device> f64{"03_row_in_registers", run<double>};
+PLUMB_REGISTER(LogSoftmax, "03_row_in_registers", run, float, double);
 
 }  // namespace
 }  // namespace plumb

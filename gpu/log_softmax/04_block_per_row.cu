@@ -34,8 +34,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
          out);
 }
 
-const Register<LogSoftmax, float, Space::device> f32{"04_block_per_row", run<float>};
-const Register<LogSoftmax, double, Space::device> f64{"04_block_per_row", run<double>};
+PLUMB_REGISTER(LogSoftmax, "04_block_per_row", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -19,8 +19,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_online(in, out, context);
 }
 
-const Register<LogSoftmax, float, Space::device> f32{"05_online", run<float>};
-const Register<LogSoftmax, double, Space::device> f64{"05_online", run<double>};
+PLUMB_REGISTER(LogSoftmax, "05_online", run, float, double);
 
 }  // namespace
 }  // namespace plumb

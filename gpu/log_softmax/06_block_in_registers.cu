@@ -22,8 +22,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
     run_online(in, out, context);
 }
 
-const Register<LogSoftmax, float, Space::device> f32{"06_block_in_registers", run<float>};
-const Register<LogSoftmax, double, Space::device> f64{"06_block_in_registers", run<double>};
+PLUMB_REGISTER(LogSoftmax, "06_block_in_registers", run, float, double);
 
 }  // namespace
 }  // namespace plumb

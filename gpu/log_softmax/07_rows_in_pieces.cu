@@ -21,8 +21,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
     run_online(in, out, context);
 }
 
-const Register<LogSoftmax, float, Space::device> f32{"07_rows_in_pieces", run<float>};
-const Register<LogSoftmax, double, Space::device> f64{"07_rows_in_pieces", run<double>};
+PLUMB_REGISTER(LogSoftmax, "07_rows_in_pieces", run, float, double);
 
 }  // namespace
 }  // namespace plumb

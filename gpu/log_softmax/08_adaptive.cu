@@ -15,12 +15,9 @@ namespace {
 template <class T>
 using Rung = Adaptive<log_softmax::Candidates, T>;
 
-const Register<LogSoftmax, float, Space::device> f32{"08_adaptive",        Rung<float>::run,
-                                                     Rung<float>::kTraits, Rung<float>::supports,
-                                                     Rung<float>::prepare, Rung<float>::release};
-const Register<LogSoftmax, double, Space::device> f64{"08_adaptive",         Rung<double>::run,
-                                                      Rung<double>::kTraits, Rung<double>::supports,
-                                                      Rung<double>::prepare, Rung<double>::release};
+PLUMB_REGISTER_WITH(LogSoftmax, "08_adaptive",
+                    (Rung<T>::run, Rung<T>::kTraits, Rung<T>::supports, Rung<T>::prepare, Rung<T>::release),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -36,8 +36,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
                       kThreads, kThreads, in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"01_interleaved_divergent", run<float>};
-const Register<Reduce, double, Space::device> f64{"01_interleaved_divergent", run<double>};
+PLUMB_REGISTER(Reduce, "01_interleaved_divergent", run, float, double);
 
 }  // namespace
 }  // namespace plumb

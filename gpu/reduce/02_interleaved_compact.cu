@@ -36,8 +36,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
       kThreads, kThreads, in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"02_interleaved_compact", run<float>};
-const Register<Reduce, double, Space::device> f64{"02_interleaved_compact", run<double>};
+PLUMB_REGISTER(Reduce, "02_interleaved_compact", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -34,8 +34,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
                       kThreads, kThreads, in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"03_sequential", run<float>};
-const Register<Reduce, double, Space::device> f64{"03_sequential", run<double>};
+PLUMB_REGISTER(Reduce, "03_sequential", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -36,8 +36,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
       2 * kThreads, kThreads, in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"04_first_join_on_load", run<float>};
-const Register<Reduce, double, Space::device> f64{"04_first_join_on_load", run<double>};
+PLUMB_REGISTER(Reduce, "04_first_join_on_load", run, float, double);
 
 }  // namespace
 }  // namespace plumb

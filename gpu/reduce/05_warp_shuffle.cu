@@ -40,8 +40,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
                       2 * kThreads, kThreads, in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"05_warp_shuffle", run<float>};
-const Register<Reduce, double, Space::device> f64{"05_warp_shuffle", run<double>};
+PLUMB_REGISTER(Reduce, "05_warp_shuffle", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -20,8 +20,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
     reduce_in_two_passes<Plain<Max, T>, false>(in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"06_two_pass", run<float>};
-const Register<Reduce, double, Space::device> f64{"06_two_pass", run<double>};
+PLUMB_REGISTER(Reduce, "06_two_pass", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -20,8 +20,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
     reduce_in_two_passes<Plain<Max, T>, true>(in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"07_vector_loads", run<float>};
-const Register<Reduce, double, Space::device> f64{"07_vector_loads", run<double>};
+PLUMB_REGISTER(Reduce, "07_vector_loads", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -22,8 +22,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
     run_last_block<Max>(blocks, finished, in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"09_last_block", run<float>};
-const Register<Reduce, double, Space::device> f64{"09_last_block", run<double>};
+PLUMB_REGISTER(Reduce, "09_last_block", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -37,10 +37,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   reduce_in_two_passes<Kahan<T>, true>(in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{
-    "10_kahan", run<float>, Traits{}.computes_in(Arithmetic::compensated), sums_only<float>};
-const Register<Reduce, double, Space::device> f64{
-    "10_kahan", run<double>, Traits{}.computes_in(Arithmetic::compensated), sums_only<double>};
+PLUMB_REGISTER_WITH(Reduce, "10_kahan", (run<T>, Traits{}.computes_in(Arithmetic::compensated), sums_only<T>),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -41,10 +41,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   reduce_in_two_passes<Neumaier<T>, true>(in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{
-    "11_neumaier", run<float>, Traits{}.computes_in(Arithmetic::compensated), sums_only<float>};
-const Register<Reduce, double, Space::device> f64{
-    "11_neumaier", run<double>, Traits{}.computes_in(Arithmetic::compensated), sums_only<double>};
+PLUMB_REGISTER_WITH(Reduce, "11_neumaier",
+                    (run<T>, Traits{}.computes_in(Arithmetic::compensated), sums_only<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -46,10 +46,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   reduce_in_two_passes<DoubleDouble<T>, true>(in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"12_double_double", run<float>,
-                                                 Traits{}.computes_in(Arithmetic::doubled), sums_only<float>};
-const Register<Reduce, double, Space::device> f64{
-    "12_double_double", run<double>, Traits{}.computes_in(Arithmetic::doubled), sums_only<double>};
+PLUMB_REGISTER_WITH(Reduce, "12_double_double",
+                    (run<T>, Traits{}.computes_in(Arithmetic::doubled), sums_only<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

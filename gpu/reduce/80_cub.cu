@@ -43,8 +43,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
     run_as<Max>(in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"80_cub", run<float>, Traits{}.of_library()};
-const Register<Reduce, double, Space::device> f64{"80_cub", run<double>, Traits{}.of_library()};
+PLUMB_REGISTER_WITH(Reduce, "80_cub", (run<T>, Traits{}.of_library()), float, double);
 
 }  // namespace
 }  // namespace plumb

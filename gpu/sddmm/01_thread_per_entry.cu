@@ -28,8 +28,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch(sddmm_thread_per_entry<T>, ceil_div(in.A.nnz, kThreads), kThreads, 0, context.stream, in, out);
 }
 
-const Register<Sddmm, float, Space::device> f32{"01_thread_per_entry", run<float>};
-const Register<Sddmm, double, Space::device> f64{"01_thread_per_entry", run<double>};
+PLUMB_REGISTER(Sddmm, "01_thread_per_entry", run, float, double);
 
 }  // namespace
 }  // namespace plumb

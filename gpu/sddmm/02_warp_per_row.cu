@@ -31,8 +31,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch(sddmm_warp_per_row<T>, ceil_div(in.A.rows, kThreads / 32), kThreads, 0, context.stream, in, out);
 }
 
-const Register<Sddmm, float, Space::device> f32{"02_warp_per_row", run<float>};
-const Register<Sddmm, double, Space::device> f64{"02_warp_per_row", run<double>};
+PLUMB_REGISTER(Sddmm, "02_warp_per_row", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -30,8 +30,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch(sddmm_warp_per_entry<T>, ceil_div(in.A.nnz, kThreads / 32), kThreads, 0, context.stream, in, out);
 }
 
-const Register<Sddmm, float, Space::device> f32{"03_warp_per_entry", run<float>};
-const Register<Sddmm, double, Space::device> f64{"03_warp_per_entry", run<double>};
+PLUMB_REGISTER(Sddmm, "03_warp_per_entry", run, float, double);
 
 }  // namespace
 }  // namespace plumb

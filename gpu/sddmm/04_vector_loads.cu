@@ -39,8 +39,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch(kernel, ceil_div(in.A.nnz * width, kThreads), kThreads, 0, context.stream, in, out, width);
 }
 
-const Register<Sddmm, float, Space::device> f32{"04_vector_loads", run<float>};
-const Register<Sddmm, double, Space::device> f64{"04_vector_loads", run<double>};
+PLUMB_REGISTER(Sddmm, "04_vector_loads", run, float, double);
 
 }  // namespace
 }  // namespace plumb

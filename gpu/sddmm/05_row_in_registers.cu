@@ -18,8 +18,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_row_in_registers(in, out, context);
 }
 
-const Register<Sddmm, float, Space::device> f32{"05_row_in_registers", run<float>};
-const Register<Sddmm, double, Space::device> f64{"05_row_in_registers", run<double>};
+PLUMB_REGISTER(Sddmm, "05_row_in_registers", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -20,8 +20,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_nonzero_split(in, out, context);
 }
 
-const Register<Sddmm, float, Space::device> f32{"06_nonzero_split", run<float>};
-const Register<Sddmm, double, Space::device> f64{"06_nonzero_split", run<double>};
+PLUMB_REGISTER(Sddmm, "06_nonzero_split", run, float, double);
 
 }  // namespace
 }  // namespace plumb

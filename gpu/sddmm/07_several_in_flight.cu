@@ -24,12 +24,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
     run_any_terms<false>(plan, in, out, context);
 }
 
-const Register<Sddmm, float, Space::device> f32{
-    "07_several_in_flight",   run<float>,       {}, steps_support<float>,
-    prepare_step_plan<float>, release_step_plan};
-const Register<Sddmm, double, Space::device> f64{
-    "07_several_in_flight",    run<double>,      {}, steps_support<double>,
-    prepare_step_plan<double>, release_step_plan};
+PLUMB_REGISTER_WITH(Sddmm, "07_several_in_flight",
+                    (run<T>, {}, steps_support<T>, prepare_step_plan<T>, release_step_plan), float, double);
 
 }  // namespace
 }  // namespace plumb

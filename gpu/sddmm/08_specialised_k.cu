@@ -20,10 +20,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_specialised(*static_cast<const StepPlan*>(context.plan), in, out, context);
 }
 
-const Register<Sddmm, float, Space::device> f32{
-    "08_specialised_k", run<float>, {}, steps_support<float>, prepare_step_plan<float>, release_step_plan};
-const Register<Sddmm, double, Space::device> f64{
-    "08_specialised_k", run<double>, {}, steps_support<double>, prepare_step_plan<double>, release_step_plan};
+PLUMB_REGISTER_WITH(Sddmm, "08_specialised_k",
+                    (run<T>, {}, steps_support<T>, prepare_step_plan<T>, release_step_plan), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -17,12 +17,9 @@ namespace {
 template <class T>
 using Rung = Adaptive<sddmm::Candidates, T>;
 
-const Register<Sddmm, float, Space::device> f32{"10_adaptive",        Rung<float>::run,
-                                                Rung<float>::kTraits, Rung<float>::supports,
-                                                Rung<float>::prepare, Rung<float>::release};
-const Register<Sddmm, double, Space::device> f64{"10_adaptive",         Rung<double>::run,
-                                                 Rung<double>::kTraits, Rung<double>::supports,
-                                                 Rung<double>::prepare, Rung<double>::release};
+PLUMB_REGISTER_WITH(Sddmm, "10_adaptive",
+                    (Rung<T>::run, Rung<T>::kTraits, Rung<T>::supports, Rung<T>::prepare, Rung<T>::release),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -29,10 +29,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_panels_or_steps(in, out, context, run_tensor_panels<T>);
 }
 
-const Register<Sddmm, float, Space::device> f32{
-    "11_tensor_panels", run<float>, {}, steps_support<float>, prepare<float>, release_panels_or_steps};
-const Register<Sddmm, double, Space::device> f64{
-    "11_tensor_panels", run<double>, {}, steps_support<double>, prepare<double>, release_panels_or_steps};
+PLUMB_REGISTER_WITH(Sddmm, "11_tensor_panels",
+                    (run<T>, {}, steps_support<T>, prepare<T>, release_panels_or_steps), float, double);
 
 }  // namespace
 }  // namespace plumb

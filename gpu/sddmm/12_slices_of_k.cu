@@ -16,10 +16,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_slices(*static_cast<const StepPlan*>(context.plan), in, out, context);
 }
 
-const Register<Sddmm, float, Space::device> f32{
-    "12_slices_of_k", run<float>, {}, steps_support<float>, prepare_step_plan<float>, release_step_plan};
-const Register<Sddmm, double, Space::device> f64{
-    "12_slices_of_k", run<double>, {}, steps_support<double>, prepare_step_plan<double>, release_step_plan};
+PLUMB_REGISTER_WITH(Sddmm, "12_slices_of_k",
+                    (run<T>, {}, steps_support<T>, prepare_step_plan<T>, release_step_plan), float, double);
 
 }  // namespace
 }  // namespace plumb

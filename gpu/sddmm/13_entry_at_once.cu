@@ -23,10 +23,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_at_once<2>(static_cast<const std::int32_t*>(context.plan), in, out, context);
 }
 
-const Register<Sddmm, float, Space::device> f32{
-    "13_entry_at_once", run<float>, {}, steps_support<float>, prepare<float>};
-const Register<Sddmm, double, Space::device> f64{
-    "13_entry_at_once", run<double>, {}, steps_support<double>, prepare<double>};
+PLUMB_REGISTER_WITH(Sddmm, "13_entry_at_once", (run<T>, {}, steps_support<T>, prepare<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

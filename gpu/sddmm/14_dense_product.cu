@@ -24,12 +24,9 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_dense_product(static_cast<const std::int32_t*>(context.plan), in, out, context);
 }
 
-const Register<Sddmm, float, Space::device> f32{"14_dense_product", run<float>,
-                                                Traits{}.needs_sm(TileOfPairs<float>::kMinSm),
-                                                dense_support<float>, prepare<float>};
-const Register<Sddmm, double, Space::device> f64{"14_dense_product", run<double>,
-                                                 Traits{}.needs_sm(TileOfPairs<double>::kMinSm),
-                                                 dense_support<double>, prepare<double>};
+PLUMB_REGISTER_WITH(Sddmm, "14_dense_product",
+                    (run<T>, Traits{}.needs_sm(TileOfPairs<T>::kMinSm), dense_support<T>, prepare<T>), float,
+                    double);
 
 }  // namespace
 }  // namespace plumb

@@ -89,12 +89,10 @@ void run(const Problem<T>&, const In<T>&, const Out<T>&, Context& context) {
   static_cast<CusparseSddmm<T>*>(context.plan)->run();
 }
 
-const Register<Sddmm, float, Space::device> f32{
-    "80_cusparse",   run<float>,     Traits{}.of_library().not_reproducible().align(16),
-    supports<float>, prepare<float>, release<float>};
-const Register<Sddmm, double, Space::device> f64{
-    "80_cusparse",    run<double>,     Traits{}.of_library().not_reproducible().align(16),
-    supports<double>, prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Sddmm, "80_cusparse",
+                    (run<T>, Traits{}.of_library().not_reproducible().align(16), supports<T>, prepare<T>,
+                     release<T>),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -29,8 +29,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
          context.stream, in, out);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"01_baseline", run<float>};
-const Register<SkinnyGemm, double, Space::device> f64{"01_baseline", run<double>};
+PLUMB_REGISTER(SkinnyGemm, "01_baseline", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -16,8 +16,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_register_sum(in, out, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"02_register_sum", run<float>};
-const Register<SkinnyGemm, double, Space::device> f64{"02_register_sum", run<double>};
+PLUMB_REGISTER(SkinnyGemm, "02_register_sum", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -38,8 +38,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch_rows<T>(skinny_w_in_shared<T>, in, out, kCols, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"03_w_in_shared", run<float>};
-const Register<SkinnyGemm, double, Space::device> f64{"03_w_in_shared", run<double>};
+PLUMB_REGISTER(SkinnyGemm, "03_w_in_shared", run, float, double);
 
 }  // namespace
 }  // namespace plumb

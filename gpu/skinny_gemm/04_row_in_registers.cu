@@ -45,8 +45,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch_rows<T>(skinny_row_in_registers<T>, in, out, kCols, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"04_row_in_registers", run<float>};
-const Register<SkinnyGemm, double, Space::device> f64{"04_row_in_registers", run<double>};
+PLUMB_REGISTER(SkinnyGemm, "04_row_in_registers", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -23,8 +23,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch_rows<T>(skinny_outer_product<T>, in, out, kCols, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"05_outer_product", run<float>};
-const Register<SkinnyGemm, double, Space::device> f64{"05_outer_product", run<double>};
+PLUMB_REGISTER(SkinnyGemm, "05_outer_product", run, float, double);
 
 }  // namespace
 }  // namespace plumb

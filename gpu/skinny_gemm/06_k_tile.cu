@@ -18,8 +18,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_k_tile(in, out, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"06_k_tile", run<float>};
-const Register<SkinnyGemm, double, Space::device> f64{"06_k_tile", run<double>};
+PLUMB_REGISTER(SkinnyGemm, "06_k_tile", run, float, double);
 
 }  // namespace
 }  // namespace plumb

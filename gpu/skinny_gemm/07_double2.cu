@@ -26,8 +26,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch_rows<T>(skinny_double2<T>, in, out, kCols, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"07_double2", run<float>, Traits{}.align(16)};
-const Register<SkinnyGemm, double, Space::device> f64{"07_double2", run<double>, Traits{}.align(16)};
+PLUMB_REGISTER_WITH(SkinnyGemm, "07_double2", (run<T>, Traits{}.align(16)), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -25,8 +25,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch_rows<T>(skinny_double4<T>, in, out, kCols, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"08_double4", run<float>, Traits{}.align(16)};
-const Register<SkinnyGemm, double, Space::device> f64{"08_double4", run<double>, Traits{}.align(16)};
+PLUMB_REGISTER_WITH(SkinnyGemm, "08_double4", (run<T>, Traits{}.align(16)), float, double);
 
 }  // namespace
 }  // namespace plumb

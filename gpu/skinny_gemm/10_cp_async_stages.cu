@@ -24,9 +24,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_stages<HighTile<T>>(in, out, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"10_cp_async_stages", run<float>, Traits{}.needs_sm(80)};
-const Register<SkinnyGemm, double, Space::device> f64{"10_cp_async_stages", run<double>,
-                                                      Traits{}.needs_sm(80)};
+PLUMB_REGISTER_WITH(SkinnyGemm, "10_cp_async_stages", (run<T>, Traits{}.needs_sm(80)), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -18,8 +18,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_stages<LowTile<T>>(in, out, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"15_low_tiles", run<float>, Traits{}.needs_sm(80)};
-const Register<SkinnyGemm, double, Space::device> f64{"15_low_tiles", run<double>, Traits{}.needs_sm(80)};
+PLUMB_REGISTER_WITH(SkinnyGemm, "15_low_tiles", (run<T>, Traits{}.needs_sm(80)), float, double);
 
 }  // namespace
 }  // namespace plumb

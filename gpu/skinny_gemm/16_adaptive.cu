@@ -17,12 +17,9 @@ namespace {
 template <class T>
 using Rung = Adaptive<skinny::Candidates, T>;
 
-const Register<SkinnyGemm, float, Space::device> f32{"16_adaptive",        Rung<float>::run,
-                                                     Rung<float>::kTraits, Rung<float>::supports,
-                                                     Rung<float>::prepare, Rung<float>::release};
-const Register<SkinnyGemm, double, Space::device> f64{"16_adaptive",         Rung<double>::run,
-                                                      Rung<double>::kTraits, Rung<double>::supports,
-                                                      Rung<double>::prepare, Rung<double>::release};
+PLUMB_REGISTER_WITH(SkinnyGemm, "16_adaptive",
+                    (Rung<T>::run, Rung<T>::kTraits, Rung<T>::supports, Rung<T>::prepare, Rung<T>::release),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -19,8 +19,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   row_lanes::run_row_lanes(in, out, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"17_row_lanes", run<float>, Traits{}.needs_sm(80)};
-const Register<SkinnyGemm, double, Space::device> f64{"17_row_lanes", run<double>, Traits{}.needs_sm(80)};
+PLUMB_REGISTER_WITH(SkinnyGemm, "17_row_lanes", (run<T>, Traits{}.needs_sm(80)), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -18,8 +18,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_stages<MiddleTile<T>>(in, out, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"18_middle_tiles", run<float>, Traits{}.needs_sm(80)};
-const Register<SkinnyGemm, double, Space::device> f64{"18_middle_tiles", run<double>, Traits{}.needs_sm(80)};
+PLUMB_REGISTER_WITH(SkinnyGemm, "18_middle_tiles", (run<T>, Traits{}.needs_sm(80)), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -28,8 +28,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
 
 // It takes any alignment, and asks for 16 bytes because verify would otherwise judge the fallback alone.
 constexpr Traits kTraits = Traits{}.needs_sm(90).align(16);
-const Register<SkinnyGemm, float, Space::device> f32{"19_whole_rows", run<float>, kTraits};
-const Register<SkinnyGemm, double, Space::device> f64{"19_whole_rows", run<double>, kTraits};
+PLUMB_REGISTER_WITH(SkinnyGemm, "19_whole_rows", (run<T>, kTraits), float, double);
 
 }  // namespace
 }  // namespace plumb

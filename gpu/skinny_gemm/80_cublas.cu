@@ -46,10 +46,8 @@ void run(const SkinnyGemm::Problem<T>&, const In<T>& in, const Out<T>& out, Cont
                     in.W.ld, in.X.data, in.X.ld, out.Y.data, out.Y.ld));
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"80_cublas",     run<float>,     Traits{}.of_library(),
-                                                     supports<float>, prepare<float>, release_cublas};
-const Register<SkinnyGemm, double, Space::device> f64{
-    "80_cublas", run<double>, Traits{}.of_library(), supports<double>, prepare<double>, release_cublas};
+PLUMB_REGISTER_WITH(SkinnyGemm, "80_cublas",
+                    (run<T>, Traits{}.of_library(), supports<T>, prepare<T>, release_cublas), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -17,8 +17,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_elements(in, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"01_thread_per_element", run<float>};
-const Register<Spmm, double, Space::device> f64{"01_thread_per_element", run<double>};
+PLUMB_REGISTER(Spmm, "01_thread_per_element", run, float, double);
 
 }  // namespace
 }  // namespace plumb

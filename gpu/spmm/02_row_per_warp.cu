@@ -30,8 +30,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch(spmm_row_per_warp<T>, ceil_div(out.C.rows, kThreads / 32), kThreads, 0, context.stream, in, out);
 }
 
-const Register<Spmm, float, Space::device> f32{"02_row_per_warp", run<float>};
-const Register<Spmm, double, Space::device> f64{"02_row_per_warp", run<double>};
+PLUMB_REGISTER(Spmm, "02_row_per_warp", run, float, double);
 
 }  // namespace
 }  // namespace plumb

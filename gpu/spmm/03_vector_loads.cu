@@ -23,8 +23,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_rows<1>(v, work, in, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"03_vector_loads", run<float>};
-const Register<Spmm, double, Space::device> f64{"03_vector_loads", run<double>};
+PLUMB_REGISTER(Spmm, "03_vector_loads", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -17,8 +17,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch_staged_rows<T, 1>(in, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"04_shared_staging", run<float>};
-const Register<Spmm, double, Space::device> f64{"04_shared_staging", run<double>};
+PLUMB_REGISTER(Spmm, "04_shared_staging", run, float, double);
 
 }  // namespace
 }  // namespace plumb

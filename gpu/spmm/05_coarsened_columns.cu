@@ -16,8 +16,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_coarsened(in, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"05_coarsened_columns", run<float>};
-const Register<Spmm, double, Space::device> f64{"05_coarsened_columns", run<double>};
+PLUMB_REGISTER(Spmm, "05_coarsened_columns", run, float, double);
 
 }  // namespace
 }  // namespace plumb

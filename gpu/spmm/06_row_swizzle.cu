@@ -32,10 +32,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_rows<1>(vector_length(in, out), *static_cast<const Rows<T>*>(context.plan), in, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"06_row_swizzle", run<float>,     {},
-                                               nullptr,          prepare<float>, release<float>};
-const Register<Spmm, double, Space::device> f64{"06_row_swizzle", run<double>,     {},
-                                                nullptr,          prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmm, "06_row_swizzle", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

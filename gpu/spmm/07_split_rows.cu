@@ -48,10 +48,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   join_parts(plan.split, plan.work, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"07_split_rows", run<float>,     {},
-                                               nullptr,         prepare<float>, release<float>};
-const Register<Spmm, double, Space::device> f64{"07_split_rows", run<double>,     {},
-                                                nullptr,         prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmm, "07_split_rows", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -61,8 +61,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_rows<1>(v, work, in, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"08_fixed_width", run<float>};
-const Register<Spmm, double, Space::device> f64{"08_fixed_width", run<double>};
+PLUMB_REGISTER(Spmm, "08_fixed_width", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -21,8 +21,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_rows<4>(v, work, in, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"09_batched_gathers", run<float>};
-const Register<Spmm, double, Space::device> f64{"09_batched_gathers", run<double>};
+PLUMB_REGISTER(Spmm, "09_batched_gathers", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -30,8 +30,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_shaped_rows(v, work, in, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"10_entry_slots", run<float>};
-const Register<Spmm, double, Space::device> f64{"10_entry_slots", run<double>};
+PLUMB_REGISTER(Spmm, "10_entry_slots", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -30,10 +30,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_ranges(vector_length(in, out), *static_cast<const StreamPlan<T>*>(context.plan), in, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"11_streamed_rows", run<float>,    {}, nullptr,
-                                               prepare<float>,     release<float>};
-const Register<Spmm, double, Space::device> f64{"11_streamed_rows", run<double>,    {}, nullptr,
-                                                prepare<double>,    release<double>};
+PLUMB_REGISTER_WITH(Spmm, "11_streamed_rows", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -35,10 +35,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_ranges(v, plan, in, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"12_column_panels", run<float>,    {}, nullptr,
-                                               prepare<float>,     release<float>};
-const Register<Spmm, double, Space::device> f64{"12_column_panels", run<double>,    {}, nullptr,
-                                                prepare<double>,    release<double>};
+PLUMB_REGISTER_WITH(Spmm, "12_column_panels", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

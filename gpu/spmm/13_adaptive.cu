@@ -18,12 +18,9 @@ namespace {
 template <class T>
 using Rung = Adaptive<spmm::Candidates, T>;
 
-const Register<Spmm, float, Space::device> f32{"13_adaptive",        Rung<float>::run,
-                                               Rung<float>::kTraits, Rung<float>::supports,
-                                               Rung<float>::prepare, Rung<float>::release};
-const Register<Spmm, double, Space::device> f64{"13_adaptive",         Rung<double>::run,
-                                                Rung<double>::kTraits, Rung<double>::supports,
-                                                Rung<double>::prepare, Rung<double>::release};
+PLUMB_REGISTER_WITH(Spmm, "13_adaptive",
+                    (Rung<T>::run, Rung<T>::kTraits, Rung<T>::supports, Rung<T>::prepare, Rung<T>::release),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -19,8 +19,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_block_rows(vector_length(in, out), in, out, context);
 }
 
-const Register<Spmm, float, Space::device> f32{"14_block_per_row", run<float>};
-const Register<Spmm, double, Space::device> f64{"14_block_per_row", run<double>};
+PLUMB_REGISTER(Spmm, "14_block_per_row", run, float, double);
 
 }  // namespace
 }  // namespace plumb

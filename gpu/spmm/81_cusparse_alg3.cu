@@ -32,20 +32,10 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& co
   return new CusparseSpmm<T>(in, out, context, CUSPARSE_SPMM_CSR_ALG3);
 }
 
-const Register<Spmm, float, Space::device> f32{
-    "81_cusparse_alg3",
-    cusparse_run<float>,
-    Traits{}.of_library().not_reproducible().align(16).for_finite_inputs(),
-    supports<float>,
-    prepare<float>,
-    cusparse_release<float>};
-const Register<Spmm, double, Space::device> f64{
-    "81_cusparse_alg3",
-    cusparse_run<double>,
-    Traits{}.of_library().not_reproducible().align(16).for_finite_inputs(),
-    supports<double>,
-    prepare<double>,
-    cusparse_release<double>};
+PLUMB_REGISTER_WITH(Spmm, "81_cusparse_alg3",
+                    (cusparse_run<T>, Traits{}.of_library().not_reproducible().align(16).for_finite_inputs(),
+                     supports<T>, prepare<T>, cusparse_release<T>),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

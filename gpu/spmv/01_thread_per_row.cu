@@ -30,8 +30,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   launch(spmv_thread_per_row<T>, ceil_div(in.A.rows, kThreads), kThreads, 0, context.stream, p, in, out);
 }
 
-const Register<Spmv, float, Space::device> f32{"01_thread_per_row", run<float>};
-const Register<Spmv, double, Space::device> f64{"01_thread_per_row", run<double>};
+PLUMB_REGISTER(Spmv, "01_thread_per_row", run, float, double);
 
 }  // namespace
 }  // namespace plumb

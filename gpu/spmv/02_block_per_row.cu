@@ -17,8 +17,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_block_per_row(p, in, out, context);
 }
 
-const Register<Spmv, float, Space::device> f32{"02_block_per_row", run<float>};
-const Register<Spmv, double, Space::device> f64{"02_block_per_row", run<double>};
+PLUMB_REGISTER(Spmv, "02_block_per_row", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -42,8 +42,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   });
 }
 
-const Register<Spmv, float, Space::device> f32{"05_vector_double_buffer", run<float>};
-const Register<Spmv, double, Space::device> f64{"05_vector_double_buffer", run<double>};
+PLUMB_REGISTER(Spmv, "05_vector_double_buffer", run, float, double);
 
 }  // namespace
 }  // namespace plumb

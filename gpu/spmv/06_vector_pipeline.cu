@@ -46,8 +46,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   });
 }
 
-const Register<Spmv, float, Space::device> f32{"06_vector_pipeline", run<float>};
-const Register<Spmv, double, Space::device> f64{"06_vector_pipeline", run<double>};
+PLUMB_REGISTER(Spmv, "06_vector_pipeline", run, float, double);
 
 }  // namespace
 }  // namespace plumb

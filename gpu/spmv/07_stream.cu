@@ -28,8 +28,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_stream(static_cast<const StreamStart*>(context.plan), p, in, out, context);
 }
 
-const Register<Spmv, float, Space::device> f32{"07_stream", run<float>, {}, nullptr, prepare<float>};
-const Register<Spmv, double, Space::device> f64{"07_stream", run<double>, {}, nullptr, prepare<double>};
+PLUMB_REGISTER_WITH(Spmv, "07_stream", (run<T>, {}, nullptr, prepare<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -30,10 +30,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_flat(*static_cast<const FlatPlan<T>*>(context.plan), p, in, out, context);
 }
 
-const Register<Spmv, float, Space::device> f32{"08_flat", run<float>,     {},
-                                               nullptr,   prepare<float>, release<float>};
-const Register<Spmv, double, Space::device> f64{"08_flat", run<double>,     {},
-                                                nullptr,   prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmv, "08_flat", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

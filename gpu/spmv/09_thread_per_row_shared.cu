@@ -44,8 +44,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          out);
 }
 
-const Register<Spmv, float, Space::device> f32{"09_thread_per_row_shared", run<float>};
-const Register<Spmv, double, Space::device> f64{"09_thread_per_row_shared", run<double>};
+PLUMB_REGISTER(Spmv, "09_thread_per_row_shared", run, float, double);
 
 }  // namespace
 }  // namespace plumb

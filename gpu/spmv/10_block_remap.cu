@@ -131,10 +131,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          plan);
 }
 
-const Register<Spmv, float, Space::device> f32{"10_block_remap", run<float>,     {},
-                                               nullptr,          prepare<float>, release};
-const Register<Spmv, double, Space::device> f64{"10_block_remap", run<double>,     {},
-                                                nullptr,          prepare<double>, release};
+PLUMB_REGISTER_WITH(Spmv, "10_block_remap", (run<T>, {}, nullptr, prepare<T>, release), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -100,8 +100,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   launch(spmv_one_pass<T>, tiles, kThreads, 0, context.stream, p, in, out, flags, partial);
 }
 
-const Register<Spmv, float, Space::device> f32{"11_one_pass", run<float>};
-const Register<Spmv, double, Space::device> f64{"11_one_pass", run<double>};
+PLUMB_REGISTER(Spmv, "11_one_pass", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -29,10 +29,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_merge_path(*static_cast<const MergePlan<T>*>(context.plan), p, in, out, context);
 }
 
-const Register<Spmv, float, Space::device> f32{"12_merge_path", run<float>,     {},
-                                               nullptr,         prepare<float>, release<float>};
-const Register<Spmv, double, Space::device> f64{"12_merge_path", run<double>,     {},
-                                                nullptr,         prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmv, "12_merge_path", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

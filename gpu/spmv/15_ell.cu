@@ -38,10 +38,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_ell(*static_cast<const Ell<T>*>(context.plan), p, in, out, context);
 }
 
-const Register<Spmv, float, Space::device> f32{"15_ell",        run<float>,     {},
-                                               supports<float>, prepare<float>, release<float>};
-const Register<Spmv, double, Space::device> f64{"15_ell",         run<double>,     {},
-                                                supports<double>, prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmv, "15_ell", (run<T>, {}, supports<T>, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

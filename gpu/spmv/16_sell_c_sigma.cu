@@ -34,10 +34,8 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_sell(*static_cast<const Sell<T>*>(context.plan), p, in, out, context);
 }
 
-const Register<Spmv, float, Space::device> f32{"16_sell_c_sigma", run<float>,     {},
-                                               supports<float>,   prepare<float>, release<float>};
-const Register<Spmv, double, Space::device> f64{"16_sell_c_sigma", run<double>,     {},
-                                                supports<double>,  prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmv, "16_sell_c_sigma", (run<T>, {}, supports<T>, prepare<T>, release<T>), float,
+                    double);
 
 }  // namespace
 }  // namespace plumb

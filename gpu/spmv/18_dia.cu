@@ -123,10 +123,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          *static_cast<const Dia<T>*>(context.plan));
 }
 
-const Register<Spmv, float, Space::device> f32{"18_dia",        run<float>,     {},
-                                               supports<float>, prepare<float>, release<float>};
-const Register<Spmv, double, Space::device> f64{"18_dia",         run<double>,     {},
-                                                supports<double>, prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmv, "18_dia", (run<T>, {}, supports<T>, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

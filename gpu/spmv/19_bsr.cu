@@ -43,10 +43,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_blocks(*static_cast<const Blocks<T>*>(context.plan), p, in, out, context);
 }
 
-const Register<Spmv, float, Space::device> f32{"19_bsr",        run<float>,     {},
-                                               supports<float>, prepare<float>, release<float>};
-const Register<Spmv, double, Space::device> f64{"19_bsr",         run<double>,     {},
-                                                supports<double>, prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmv, "19_bsr", (run<T>, {}, supports<T>, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -35,10 +35,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_column_blocks(*static_cast<const ColumnBlocks<T>*>(context.plan), p, in, out, context);
 }
 
-const Register<Spmv, float, Space::device> f32{"21_column_blocks", run<float>,    {}, nullptr,
-                                               prepare<float>,     release<float>};
-const Register<Spmv, double, Space::device> f64{"21_column_blocks", run<double>,    {}, nullptr,
-                                                prepare<double>,    release<double>};
+PLUMB_REGISTER_WITH(Spmv, "21_column_blocks", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

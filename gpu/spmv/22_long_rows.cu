@@ -31,10 +31,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_long_rows(*static_cast<const LongRowsPlan<T>*>(context.plan), p, in, out, context);
 }
 
-const Register<Spmv, float, Space::device> f32{"22_long_rows", run<float>,     {},
-                                               nullptr,        prepare<float>, release<float>};
-const Register<Spmv, double, Space::device> f64{"22_long_rows", run<double>,     {},
-                                                nullptr,        prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmv, "22_long_rows", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -20,12 +20,10 @@ void* prepare(const Spmv::Problem<T>& p, const Spmv::In<T, Space::device>& in,
   return new CusparseSpmv<T>(p, in, out, context, CUSPARSE_SPMV_CSR_ALG2);
 }
 
-const Register<Spmv, float, Space::device> f32{
-    "81_cusparse_alg2",       cusparse_run<float>, Traits{}.of_library().align(16).for_finite_inputs(),
-    cusparse_supports<float>, prepare<float>,      cusparse_release<float>};
-const Register<Spmv, double, Space::device> f64{
-    "81_cusparse_alg2",        cusparse_run<double>, Traits{}.of_library().align(16).for_finite_inputs(),
-    cusparse_supports<double>, prepare<double>,      cusparse_release<double>};
+PLUMB_REGISTER_WITH(Spmv, "81_cusparse_alg2",
+                    (cusparse_run<T>, Traits{}.of_library().align(16).for_finite_inputs(),
+                     cusparse_supports<T>, prepare<T>, cusparse_release<T>),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -15,8 +15,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in
   transpose::run_elements<T, false>(in, out, context);
 }
 
-const Register<Transpose, float, Space::device> f32{"01_naive", run<float>};
-const Register<Transpose, double, Space::device> f64{"01_naive", run<double>};
+PLUMB_REGISTER(Transpose, "01_naive", run, float, double);
 
 }  // namespace
 }  // namespace plumb

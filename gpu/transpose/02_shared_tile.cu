@@ -16,8 +16,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in
   transpose::run_tiles<T, 32, 8, 32>(in, out, context);
 }
 
-const Register<Transpose, float, Space::device> f32{"02_shared_tile", run<float>};
-const Register<Transpose, double, Space::device> f64{"02_shared_tile", run<double>};
+PLUMB_REGISTER(Transpose, "02_shared_tile", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -15,8 +15,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in
   transpose::run_tiles<T, 32, 8, 33>(in, out, context);
 }
 
-const Register<Transpose, float, Space::device> f32{"03_padded", run<float>};
-const Register<Transpose, double, Space::device> f64{"03_padded", run<double>};
+PLUMB_REGISTER(Transpose, "03_padded", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -19,8 +19,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in
   transpose::run_wide_tiles<T, kRows>(in, out, context);
 }
 
-const Register<Transpose, float, Space::device> f32{"04_wide_tile", run<float>};
-const Register<Transpose, double, Space::device> f64{"04_wide_tile", run<double>};
+PLUMB_REGISTER(Transpose, "04_wide_tile", run, float, double);
 
 }  // namespace
 }  // namespace plumb

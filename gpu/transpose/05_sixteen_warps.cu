@@ -18,8 +18,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in
   transpose::run_wide_tiles<T, kRows>(in, out, context);
 }
 
-const Register<Transpose, float, Space::device> f32{"05_sixteen_warps", run<float>};
-const Register<Transpose, double, Space::device> f64{"05_sixteen_warps", run<double>};
+PLUMB_REGISTER(Transpose, "05_sixteen_warps", run, float, double);
 
 }  // namespace
 }  // namespace plumb

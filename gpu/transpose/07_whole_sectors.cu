@@ -16,8 +16,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in
   transpose::run_sector_tiles<T>(in, out, context);
 }
 
-const Register<Transpose, float, Space::device> f32{"07_whole_sectors", run<float>};
-const Register<Transpose, double, Space::device> f64{"07_whole_sectors", run<double>};
+PLUMB_REGISTER(Transpose, "07_whole_sectors", run, float, double);
 
 }  // namespace
 }  // namespace plumb

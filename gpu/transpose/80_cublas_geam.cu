@@ -47,10 +47,8 @@ void run(const Transpose::Problem<T>&, const In<T>& in, const Out<T>& out, Conte
                     out.B.data, static_cast<int>(out.B.ld)));
 }
 
-const Register<Transpose, float, Space::device> f32{"80_cublas_geam", run<float>,     Traits{}.of_library(),
-                                                    supports<float>,  prepare<float>, release_cublas};
-const Register<Transpose, double, Space::device> f64{"80_cublas_geam", run<double>,     Traits{}.of_library(),
-                                                     supports<double>, prepare<double>, release_cublas};
+PLUMB_REGISTER_WITH(Transpose, "80_cublas_geam",
+                    (run<T>, Traits{}.of_library(), supports<T>, prepare<T>, release_cublas), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -23,8 +23,7 @@ void run(const BiasRelu::Problem<T>& p, const BiasRelu::In<T, Space::host>& in,
   }
 }
 
-const Register<BiasRelu, float, Space::host> f32{"01_serial", run<float>};
-const Register<BiasRelu, double, Space::host> f64{"01_serial", run<double>};
+PLUMB_REGISTER(BiasRelu, "01_serial", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -45,8 +45,7 @@ void run(const BiasRelu::Problem<T>& p, const BiasRelu::In<T, Space::host>& in,
     sweep<false>(p, in, out);
 }
 
-const Register<BiasRelu, float, Space::host> f32{"02_openmp_simd", run<float>};
-const Register<BiasRelu, double, Space::host> f64{"02_openmp_simd", run<double>};
+PLUMB_REGISTER(BiasRelu, "02_openmp_simd", run, float, double);
 
 }  // namespace
 }  // namespace plumb

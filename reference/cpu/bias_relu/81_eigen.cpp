@@ -29,8 +29,7 @@ void run(const BiasRelu::Problem<T>& p, const BiasRelu::In<T, Space::host>& in,
   y = (y > p.cap).select(p.cap, y);
 }
 
-const Register<BiasRelu, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
-const Register<BiasRelu, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
+PLUMB_REGISTER_WITH(BiasRelu, "81_eigen", (run<T>, Traits{}.of_library()), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -47,8 +47,7 @@ void run(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in,
   }
 }
 
-const Register<Conv2d, float, Space::host> f32{"01_direct", run<float>};
-const Register<Conv2d, double, Space::host> f64{"01_direct", run<double>};
+PLUMB_REGISTER(Conv2d, "01_direct", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -40,8 +40,7 @@ void run(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in,
   }
 }
 
-const Register<Conv2d, float, Space::host> f32{"02_im2col_gemm", run<float>};
-const Register<Conv2d, double, Space::host> f64{"02_im2col_gemm", run<double>};
+PLUMB_REGISTER(Conv2d, "02_im2col_gemm", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -82,8 +82,7 @@ void run(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in,
 }
 
 constexpr Traits kTraits = Traits{}.computes_in(Arithmetic::winograd).for_finite_inputs();
-const Register<Conv2d, float, Space::host> f32{"03_winograd", run<float>, kTraits, supports<float>};
-const Register<Conv2d, double, Space::host> f64{"03_winograd", run<double>, kTraits, supports<double>};
+PLUMB_REGISTER_WITH(Conv2d, "03_winograd", (run<T>, kTraits, supports<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

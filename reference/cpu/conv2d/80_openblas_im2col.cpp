@@ -58,10 +58,8 @@ void run(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in,
   }
 }
 
-const Register<Conv2d, float, Space::host> f32{"80_openblas_im2col", run<float>, Traits{}.of_library(),
-                                               supports<float>};
-const Register<Conv2d, double, Space::host> f64{"80_openblas_im2col", run<double>, Traits{}.of_library(),
-                                                supports<double>};
+PLUMB_REGISTER_WITH(Conv2d, "80_openblas_im2col", (run<T>, Traits{}.of_library(), supports<T>), float,
+                    double);
 
 }  // namespace
 }  // namespace plumb

@@ -26,8 +26,7 @@ void run(const DenseToCsr::Problem<T>&, const DenseToCsr::In<T, Space::host>& in
   }
 }
 
-const Register<DenseToCsr, float, Space::host> f32{"01_serial", run<float>};
-const Register<DenseToCsr, double, Space::host> f64{"01_serial", run<double>};
+PLUMB_REGISTER(DenseToCsr, "01_serial", run, float, double);
 
 }  // namespace
 }  // namespace plumb

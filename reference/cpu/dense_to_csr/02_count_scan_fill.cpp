@@ -38,8 +38,7 @@ void run(const DenseToCsr::Problem<T>&, const DenseToCsr::In<T, Space::host>& in
   }
 }
 
-const Register<DenseToCsr, float, Space::host> f32{"02_count_scan_fill", run<float>};
-const Register<DenseToCsr, double, Space::host> f64{"02_count_scan_fill", run<double>};
+PLUMB_REGISTER(DenseToCsr, "02_count_scan_fill", run, float, double);
 
 }  // namespace
 }  // namespace plumb

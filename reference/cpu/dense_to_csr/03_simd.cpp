@@ -66,8 +66,7 @@ void run(const DenseToCsr::Problem<T>&, const DenseToCsr::In<T, Space::host>& in
   }
 }
 
-const Register<DenseToCsr, float, Space::host> f32{"03_simd", run<float>};
-const Register<DenseToCsr, double, Space::host> f64{"03_simd", run<double>};
+PLUMB_REGISTER(DenseToCsr, "03_simd", run, float, double);
 
 }  // namespace
 }  // namespace plumb

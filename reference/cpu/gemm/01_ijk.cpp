@@ -25,8 +25,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemm, float, Space::host> f32{"01_ijk", run<float>, {}, one_core<float>};
-const Register<Gemm, double, Space::host> f64{"01_ijk", run<double>, {}, one_core<double>};
+PLUMB_REGISTER_WITH(Gemm, "01_ijk", (run<T>, {}, one_core<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

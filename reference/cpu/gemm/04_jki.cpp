@@ -26,8 +26,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemm, float, Space::host> f32{"04_jki", run<float>, {}, one_core<float>};
-const Register<Gemm, double, Space::host> f64{"04_jki", run<double>, {}, one_core<double>};
+PLUMB_REGISTER_WITH(Gemm, "04_jki", (run<T>, {}, one_core<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -26,8 +26,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemm, float, Space::host> f32{"12_ikj_openmp", run<float>, {}, by_rows<float>};
-const Register<Gemm, double, Space::host> f64{"12_ikj_openmp", run<double>, {}, by_rows<double>};
+PLUMB_REGISTER_WITH(Gemm, "12_ikj_openmp", (run<T>, {}, by_rows<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

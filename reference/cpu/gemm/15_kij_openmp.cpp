@@ -33,8 +33,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemm, float, Space::host> f32{"15_kij_openmp", run<float>, {}, by_rows<float>};
-const Register<Gemm, double, Space::host> f64{"15_kij_openmp", run<double>, {}, by_rows<double>};
+PLUMB_REGISTER_WITH(Gemm, "15_kij_openmp", (run<T>, {}, by_rows<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -31,8 +31,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemm, float, Space::host> f32{"16_kji_openmp", run<float>, {}, by_columns<float>};
-const Register<Gemm, double, Space::host> f64{"16_kji_openmp", run<double>, {}, by_columns<double>};
+PLUMB_REGISTER_WITH(Gemm, "16_kji_openmp", (run<T>, {}, by_columns<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

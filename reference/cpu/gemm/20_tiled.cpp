@@ -42,8 +42,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemm, float, Space::host> f32{"20_tiled", run<float>, {}, by_rows<float>};
-const Register<Gemm, double, Space::host> f64{"20_tiled", run<double>, {}, by_rows<double>};
+PLUMB_REGISTER_WITH(Gemm, "20_tiled", (run<T>, {}, by_rows<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

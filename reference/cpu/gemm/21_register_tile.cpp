@@ -132,8 +132,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemm, float, Space::host> f32{"21_register_tile", run<float>};
-const Register<Gemm, double, Space::host> f64{"21_register_tile", run<double>};
+PLUMB_REGISTER(Gemm, "21_register_tile", run, float, double);
 
 }  // namespace
 }  // namespace plumb

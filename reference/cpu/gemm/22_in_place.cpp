@@ -198,8 +198,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemm, float, Space::host> f32{"22_in_place", run<float>};
-const Register<Gemm, double, Space::host> f64{"22_in_place", run<double>};
+PLUMB_REGISTER(Gemm, "22_in_place", run, float, double);
 
 }  // namespace
 }  // namespace plumb

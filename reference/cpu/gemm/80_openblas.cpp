@@ -56,10 +56,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemm, float, Space::host> f32{"80_openblas", run<float>, Traits{}.of_library(),
-                                             supports<float>};
-const Register<Gemm, double, Space::host> f64{"80_openblas", run<double>, Traits{}.of_library(),
-                                              supports<double>};
+PLUMB_REGISTER_WITH(Gemm, "80_openblas", (run<T>, Traits{}.of_library(), supports<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -40,8 +40,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   c += p.alpha * product;
 }
 
-const Register<Gemm, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
-const Register<Gemm, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
+PLUMB_REGISTER_WITH(Gemm, "81_eigen", (run<T>, Traits{}.of_library()), float, double);
 
 }  // namespace
 }  // namespace plumb

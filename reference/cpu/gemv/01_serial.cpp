@@ -20,8 +20,7 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemv, float, Space::host> f32{"01_serial", run<float>};
-const Register<Gemv, double, Space::host> f64{"01_serial", run<double>};
+PLUMB_REGISTER(Gemv, "01_serial", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -21,8 +21,7 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemv, float, Space::host> f32{"02_row_static", run<float>};
-const Register<Gemv, double, Space::host> f64{"02_row_static", run<double>};
+PLUMB_REGISTER(Gemv, "02_row_static", run, float, double);
 
 }  // namespace
 }  // namespace plumb

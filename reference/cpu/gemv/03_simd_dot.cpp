@@ -22,8 +22,7 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemv, float, Space::host> f32{"03_simd_dot", run<float>};
-const Register<Gemv, double, Space::host> f64{"03_simd_dot", run<double>};
+PLUMB_REGISTER(Gemv, "03_simd_dot", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -35,8 +35,7 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemv, float, Space::host> f32{"04_column_split", run<float>};
-const Register<Gemv, double, Space::host> f64{"04_column_split", run<double>};
+PLUMB_REGISTER(Gemv, "04_column_split", run, float, double);
 
 }  // namespace
 }  // namespace plumb

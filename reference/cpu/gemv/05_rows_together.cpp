@@ -219,8 +219,7 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemv, float, Space::host> f32{"05_rows_together", run<float>};
-const Register<Gemv, double, Space::host> f64{"05_rows_together", run<double>};
+PLUMB_REGISTER(Gemv, "05_rows_together", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -62,10 +62,7 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemv, float, Space::host> f32{"80_openblas", run<float>, Traits{}.of_library(),
-                                             supports<float>};
-const Register<Gemv, double, Space::host> f64{"80_openblas", run<double>, Traits{}.of_library(),
-                                              supports<double>};
+PLUMB_REGISTER_WITH(Gemv, "80_openblas", (run<T>, Traits{}.of_library(), supports<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

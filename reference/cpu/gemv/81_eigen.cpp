@@ -37,8 +37,7 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
   y += p.alpha * product;
 }
 
-const Register<Gemv, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
-const Register<Gemv, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
+PLUMB_REGISTER_WITH(Gemv, "81_eigen", (run<T>, Traits{}.of_library()), float, double);
 
 }  // namespace
 }  // namespace plumb

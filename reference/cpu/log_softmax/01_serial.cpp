@@ -26,8 +26,7 @@ void run(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in
   }
 }
 
-const Register<LogSoftmax, float, Space::host> f32{"01_serial", run<float>};
-const Register<LogSoftmax, double, Space::host> f64{"01_serial", run<double>};
+PLUMB_REGISTER(LogSoftmax, "01_serial", run, float, double);
 
 }  // namespace
 }  // namespace plumb

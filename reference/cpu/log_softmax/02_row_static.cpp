@@ -29,8 +29,7 @@ void run(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in
   }
 }
 
-const Register<LogSoftmax, float, Space::host> f32{"02_row_static", run<float>};
-const Register<LogSoftmax, double, Space::host> f64{"02_row_static", run<double>};
+PLUMB_REGISTER(LogSoftmax, "02_row_static", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -40,8 +40,7 @@ void run(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in
   }
 }
 
-const Register<LogSoftmax, float, Space::host> f32{"03_online", run<float>};
-const Register<LogSoftmax, double, Space::host> f64{"03_online", run<double>};
+PLUMB_REGISTER(LogSoftmax, "03_online", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -115,8 +115,7 @@ void run(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in
   }
 }
 
-const Register<LogSoftmax, float, Space::host> f32{"04_simd", run<float>};
-const Register<LogSoftmax, double, Space::host> f64{"04_simd", run<double>};
+PLUMB_REGISTER(LogSoftmax, "04_simd", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -218,8 +218,7 @@ void run(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in
   }
 }
 
-const Register<LogSoftmax, float, Space::host> f32{"05_table_of_powers", run<float>};
-const Register<LogSoftmax, double, Space::host> f64{"05_table_of_powers", run<double>};
+PLUMB_REGISTER(LogSoftmax, "05_table_of_powers", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -38,8 +38,7 @@ void run(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in
   }
 }
 
-const Register<LogSoftmax, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
-const Register<LogSoftmax, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
+PLUMB_REGISTER_WITH(LogSoftmax, "81_eigen", (run<T>, Traits{}.of_library()), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -25,8 +25,7 @@ void run(const Reduce::Problem<T>& p, const Reduce::In<T, Space::host>& in,
   out.result[0] = sum;
 }
 
-const Register<Reduce, float, Space::host> f32{"01_naive", run<float>};
-const Register<Reduce, double, Space::host> f64{"01_naive", run<double>};
+PLUMB_REGISTER(Reduce, "01_naive", run, float, double);
 
 }  // namespace
 }  // namespace plumb

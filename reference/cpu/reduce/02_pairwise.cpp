@@ -30,10 +30,8 @@ void run(const Reduce::Problem<T>&, const Reduce::In<T, Space::host>& in,
   out.result[0] = pairwise(in.x.data, in.x.size);
 }
 
-const Register<Reduce, float, Space::host> f32{"02_pairwise", run<float>,
-                                               Traits{}.computes_in(Arithmetic::pairwise), sums_only<float>};
-const Register<Reduce, double, Space::host> f64{
-    "02_pairwise", run<double>, Traits{}.computes_in(Arithmetic::pairwise), sums_only<double>};
+PLUMB_REGISTER_WITH(Reduce, "02_pairwise", (run<T>, Traits{}.computes_in(Arithmetic::pairwise), sums_only<T>),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -28,10 +28,8 @@ void run(const Reduce::Problem<T>&, const Reduce::In<T, Space::host>& in,
   out.result[0] = sum;
 }
 
-const Register<Reduce, float, Space::host> f32{
-    "03_kahan", run<float>, Traits{}.computes_in(Arithmetic::compensated), sums_only<float>};
-const Register<Reduce, double, Space::host> f64{
-    "03_kahan", run<double>, Traits{}.computes_in(Arithmetic::compensated), sums_only<double>};
+PLUMB_REGISTER_WITH(Reduce, "03_kahan", (run<T>, Traits{}.computes_in(Arithmetic::compensated), sums_only<T>),
+                    float, double);
 
 }  // namespace
 }  // namespace plumb

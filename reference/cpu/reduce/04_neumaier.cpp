@@ -21,10 +21,8 @@ void run(const Reduce::Problem<T>&, const Reduce::In<T, Space::host>& in,
   out.result[0] = sum.value();
 }
 
-const Register<Reduce, float, Space::host> f32{
-    "04_neumaier", run<float>, Traits{}.computes_in(Arithmetic::compensated), sums_only<float>};
-const Register<Reduce, double, Space::host> f64{
-    "04_neumaier", run<double>, Traits{}.computes_in(Arithmetic::compensated), sums_only<double>};
+PLUMB_REGISTER_WITH(Reduce, "04_neumaier",
+                    (run<T>, Traits{}.computes_in(Arithmetic::compensated), sums_only<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -30,10 +30,8 @@ void run(const Reduce::Problem<T>&, const Reduce::In<T, Space::host>& in,
   out.result[0] = high;
 }
 
-const Register<Reduce, float, Space::host> f32{"05_double_double", run<float>,
-                                               Traits{}.computes_in(Arithmetic::doubled), sums_only<float>};
-const Register<Reduce, double, Space::host> f64{"05_double_double", run<double>,
-                                                Traits{}.computes_in(Arithmetic::doubled), sums_only<double>};
+PLUMB_REGISTER_WITH(Reduce, "05_double_double",
+                    (run<T>, Traits{}.computes_in(Arithmetic::doubled), sums_only<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -35,8 +35,7 @@ void run(const Reduce::Problem<T>& p, const Reduce::In<T, Space::host>& in,
   out.result[0] = all;
 }
 
-const Register<Reduce, float, Space::host> f32{"06_openmp", run<float>};
-const Register<Reduce, double, Space::host> f64{"06_openmp", run<double>};
+PLUMB_REGISTER(Reduce, "06_openmp", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -50,8 +50,7 @@ void run(const Reduce::Problem<T>& p, const Reduce::In<T, Space::host>& in,
   out.result[0] = all;
 }
 
-const Register<Reduce, float, Space::host> f32{"07_simd", run<float>};
-const Register<Reduce, double, Space::host> f64{"07_simd", run<double>};
+PLUMB_REGISTER(Reduce, "07_simd", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -25,8 +25,7 @@ void run(const Reduce::Problem<T>& p, const Reduce::In<T, Space::host>& in,
   }
 }
 
-const Register<Reduce, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
-const Register<Reduce, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
+PLUMB_REGISTER_WITH(Reduce, "81_eigen", (run<T>, Traits{}.of_library()), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -21,8 +21,7 @@ void run(const Sddmm::Problem<T>&, const Sddmm::In<T, Space::host>& in, const Sd
   }
 }
 
-const Register<Sddmm, float, Space::host> f32{"01_serial", run<float>};
-const Register<Sddmm, double, Space::host> f64{"01_serial", run<double>};
+PLUMB_REGISTER(Sddmm, "01_serial", run, float, double);
 
 }  // namespace
 }  // namespace plumb

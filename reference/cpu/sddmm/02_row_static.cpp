@@ -26,8 +26,7 @@ void run(const Sddmm::Problem<T>&, const Sddmm::In<T, Space::host>& in, const Sd
   }
 }
 
-const Register<Sddmm, float, Space::host> f32{"02_row_static", run<float>};
-const Register<Sddmm, double, Space::host> f64{"02_row_static", run<double>};
+PLUMB_REGISTER(Sddmm, "02_row_static", run, float, double);
 
 }  // namespace
 }  // namespace plumb

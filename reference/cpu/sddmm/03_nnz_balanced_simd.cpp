@@ -38,8 +38,7 @@ void run(const Sddmm::Problem<T>&, const Sddmm::In<T, Space::host>& in, const Sd
   }
 }
 
-const Register<Sddmm, float, Space::host> f32{"03_nnz_balanced_simd", run<float>};
-const Register<Sddmm, double, Space::host> f64{"03_nnz_balanced_simd", run<double>};
+PLUMB_REGISTER(Sddmm, "03_nnz_balanced_simd", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -27,8 +27,7 @@ void run(const Sddmm::Problem<T>&, const Sddmm::In<T, Space::host>& in, const Sd
   }
 }
 
-const Register<Sddmm, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
-const Register<Sddmm, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
+PLUMB_REGISTER_WITH(Sddmm, "81_eigen", (run<T>, Traits{}.of_library()), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -23,8 +23,7 @@ void run(const SkinnyGemm::Problem<T>&, const SkinnyGemm::In<T, Space::host>& in
   }
 }
 
-const Register<SkinnyGemm, float, Space::host> f32{"01_row_dot", run<float>};
-const Register<SkinnyGemm, double, Space::host> f64{"01_row_dot", run<double>};
+PLUMB_REGISTER(SkinnyGemm, "01_row_dot", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -24,8 +24,7 @@ void run(const SkinnyGemm::Problem<T>&, const SkinnyGemm::In<T, Space::host>& in
   }
 }
 
-const Register<SkinnyGemm, float, Space::host> f32{"02_openmp", run<float>};
-const Register<SkinnyGemm, double, Space::host> f64{"02_openmp", run<double>};
+PLUMB_REGISTER(SkinnyGemm, "02_openmp", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -33,8 +33,7 @@ void run(const SkinnyGemm::Problem<T>&, const SkinnyGemm::In<T, Space::host>& in
   }
 }
 
-const Register<SkinnyGemm, float, Space::host> f32{"03_w_transposed", run<float>};
-const Register<SkinnyGemm, double, Space::host> f64{"03_w_transposed", run<double>};
+PLUMB_REGISTER(SkinnyGemm, "03_w_transposed", run, float, double);
 
 }  // namespace
 }  // namespace plumb

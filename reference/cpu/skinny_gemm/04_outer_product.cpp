@@ -64,8 +64,7 @@ void run(const SkinnyGemm::Problem<T>&, const SkinnyGemm::In<T, Space::host>& in
   }
 }
 
-const Register<SkinnyGemm, float, Space::host> f32{"04_outer_product", run<float>};
-const Register<SkinnyGemm, double, Space::host> f64{"04_outer_product", run<double>};
+PLUMB_REGISTER(SkinnyGemm, "04_outer_product", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -55,10 +55,7 @@ void run(const SkinnyGemm::Problem<T>&, const SkinnyGemm::In<T, Space::host>& in
   }
 }
 
-const Register<SkinnyGemm, float, Space::host> f32{"80_openblas", run<float>, Traits{}.of_library(),
-                                                   supports<float>};
-const Register<SkinnyGemm, double, Space::host> f64{"80_openblas", run<double>, Traits{}.of_library(),
-                                                    supports<double>};
+PLUMB_REGISTER_WITH(SkinnyGemm, "80_openblas", (run<T>, Traits{}.of_library(), supports<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -22,8 +22,7 @@ void run(const SkinnyGemm::Problem<T>&, const SkinnyGemm::In<T, Space::host>& in
   y.noalias() = x * w;
 }
 
-const Register<SkinnyGemm, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
-const Register<SkinnyGemm, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
+PLUMB_REGISTER_WITH(SkinnyGemm, "81_eigen", (run<T>, Traits{}.of_library()), float, double);
 
 }  // namespace
 }  // namespace plumb

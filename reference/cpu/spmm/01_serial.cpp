@@ -20,8 +20,7 @@ void run(const Spmm::Problem<T>&, const Spmm::In<T, Space::host>& in, const Spmm
   }
 }
 
-const Register<Spmm, float, Space::host> f32{"01_serial", run<float>};
-const Register<Spmm, double, Space::host> f64{"01_serial", run<double>};
+PLUMB_REGISTER(Spmm, "01_serial", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -28,8 +28,7 @@ void run(const Spmm::Problem<T>&, const Spmm::In<T, Space::host>& in, const Spmm
   }
 }
 
-const Register<Spmm, float, Space::host> f32{"02_row_static", run<float>};
-const Register<Spmm, double, Space::host> f64{"02_row_static", run<double>};
+PLUMB_REGISTER(Spmm, "02_row_static", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -34,8 +34,7 @@ void run(const Spmm::Problem<T>&, const Spmm::In<T, Space::host>& in, const Spmm
   }
 }
 
-const Register<Spmm, float, Space::host> f32{"03_nnz_balanced", run<float>};
-const Register<Spmm, double, Space::host> f64{"03_nnz_balanced", run<double>};
+PLUMB_REGISTER(Spmm, "03_nnz_balanced", run, float, double);
 
 }  // namespace
 }  // namespace plumb

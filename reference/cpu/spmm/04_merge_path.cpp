@@ -64,8 +64,7 @@ void run(const Spmm::Problem<T>&, const Spmm::In<T, Space::host>& in, const Spmm
   }
 }
 
-const Register<Spmm, float, Space::host> f32{"04_merge_path", run<float>};
-const Register<Spmm, double, Space::host> f64{"04_merge_path", run<double>};
+PLUMB_REGISTER(Spmm, "04_merge_path", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -68,8 +68,7 @@ void run(const Spmm::Problem<T>&, const In<T>& in, const Out<T>& out, Context&) 
   Widths::dispatch(in, out);
 }
 
-const Register<Spmm, float, Space::host> f32{"05_width_specialised", run<float>, {}, supports<float>};
-const Register<Spmm, double, Space::host> f64{"05_width_specialised", run<double>, {}, supports<double>};
+PLUMB_REGISTER_WITH(Spmm, "05_width_specialised", (run<T>, {}, supports<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -24,8 +24,7 @@ void run(const Spmm::Problem<T>&, const Spmm::In<T, Space::host>& in, const Spmm
   c.noalias() = a * b;
 }
 
-const Register<Spmm, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
-const Register<Spmm, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
+PLUMB_REGISTER_WITH(Spmm, "81_eigen", (run<T>, Traits{}.of_library()), float, double);
 
 }  // namespace
 }  // namespace plumb

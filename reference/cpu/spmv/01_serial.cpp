@@ -21,8 +21,7 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
   }
 }
 
-const Register<Spmv, float, Space::host> f32{"01_serial", run<float>};
-const Register<Spmv, double, Space::host> f64{"01_serial", run<double>};
+PLUMB_REGISTER(Spmv, "01_serial", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -22,8 +22,7 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
   }
 }
 
-const Register<Spmv, float, Space::host> f32{"02_row_static", run<float>};
-const Register<Spmv, double, Space::host> f64{"02_row_static", run<double>};
+PLUMB_REGISTER(Spmv, "02_row_static", run, float, double);
 
 }  // namespace
 }  // namespace plumb

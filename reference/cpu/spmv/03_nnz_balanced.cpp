@@ -52,8 +52,7 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
   }
 }
 
-const Register<Spmv, float, Space::host> f32{"03_nnz_balanced", run<float>};
-const Register<Spmv, double, Space::host> f64{"03_nnz_balanced", run<double>};
+PLUMB_REGISTER(Spmv, "03_nnz_balanced", run, float, double);
 
 }  // namespace
 }  // namespace plumb

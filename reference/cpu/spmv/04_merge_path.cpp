@@ -67,8 +67,7 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
   }
 }
 
-const Register<Spmv, float, Space::host> f32{"04_merge_path", run<float>};
-const Register<Spmv, double, Space::host> f64{"04_merge_path", run<double>};
+PLUMB_REGISTER(Spmv, "04_merge_path", run, float, double);
 
 }  // namespace
 }  // namespace plumb

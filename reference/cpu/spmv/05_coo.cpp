@@ -73,8 +73,7 @@ void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
   }
 }
 
-const Register<Spmv, float, Space::host> f32{"05_coo", run<float>, {}, nullptr, prepare<float>, release};
-const Register<Spmv, double, Space::host> f64{"05_coo", run<double>, {}, nullptr, prepare<double>, release};
+PLUMB_REGISTER_WITH(Spmv, "05_coo", (run<T>, {}, nullptr, prepare<T>, release), float, double);
 
 }  // namespace
 }  // namespace plumb

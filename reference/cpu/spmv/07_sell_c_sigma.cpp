@@ -144,10 +144,8 @@ void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
   }
 }
 
-const Register<Spmv, float, Space::host> f32{"07_sell_c_sigma", run<float>,     {},
-                                             supports<float>,   prepare<float>, release<float>};
-const Register<Spmv, double, Space::host> f64{"07_sell_c_sigma", run<double>,     {},
-                                              supports<double>,  prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmv, "07_sell_c_sigma", (run<T>, {}, supports<T>, prepare<T>, release<T>), float,
+                    double);
 
 }  // namespace
 }  // namespace plumb

@@ -99,10 +99,7 @@ void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
   }
 }
 
-const Register<Spmv, float, Space::host> f32{"08_dia",        run<float>,     {},
-                                             supports<float>, prepare<float>, release<float>};
-const Register<Spmv, double, Space::host> f64{"08_dia",         run<double>,     {},
-                                              supports<double>, prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmv, "08_dia", (run<T>, {}, supports<T>, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -101,10 +101,7 @@ void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
   }
 }
 
-const Register<Spmv, float, Space::host> f32{"09_hyb", run<float>,     {},
-                                             nullptr,  prepare<float>, release<float>};
-const Register<Spmv, double, Space::host> f64{"09_hyb", run<double>,     {},
-                                              nullptr,  prepare<double>, release<double>};
+PLUMB_REGISTER_WITH(Spmv, "09_hyb", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
 
 }  // namespace
 }  // namespace plumb

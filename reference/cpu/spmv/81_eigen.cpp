@@ -35,8 +35,7 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
   y += p.alpha * product;
 }
 
-const Register<Spmv, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
-const Register<Spmv, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
+PLUMB_REGISTER_WITH(Spmv, "81_eigen", (run<T>, Traits{}.of_library()), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -19,8 +19,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::host>& in,
   }
 }
 
-const Register<Transpose, float, Space::host> f32{"01_naive", run<float>};
-const Register<Transpose, double, Space::host> f64{"01_naive", run<double>};
+PLUMB_REGISTER(Transpose, "01_naive", run, float, double);
 
 }  // namespace
 }  // namespace plumb

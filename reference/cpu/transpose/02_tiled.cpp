@@ -29,8 +29,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::host>& in,
   }
 }
 
-const Register<Transpose, float, Space::host> f32{"02_tiled", run<float>};
-const Register<Transpose, double, Space::host> f64{"02_tiled", run<double>};
+PLUMB_REGISTER(Transpose, "02_tiled", run, float, double);
 
 }  // namespace
 }  // namespace plumb

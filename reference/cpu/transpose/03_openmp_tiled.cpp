@@ -34,8 +34,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::host>& in,
   }
 }
 
-const Register<Transpose, float, Space::host> f32{"03_openmp_tiled", run<float>};
-const Register<Transpose, double, Space::host> f64{"03_openmp_tiled", run<double>};
+PLUMB_REGISTER(Transpose, "03_openmp_tiled", run, float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -21,8 +21,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::host>& in,
   b = a.transpose();
 }
 
-const Register<Transpose, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
-const Register<Transpose, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
+PLUMB_REGISTER_WITH(Transpose, "81_eigen", (run<T>, Traits{}.of_library()), float, double);
 
 }  // namespace
 }  // namespace plumb
