@@ -21,8 +21,6 @@ namespace plumb {
 
 namespace {
 
-constexpr Dtype kGcnDtypes[] = {Dtype::f32, Dtype::f64};  // the model has these alone
-
 /// Random numbers in the order in which they are asked for.
 class Stream {
  public:
@@ -130,7 +128,7 @@ Case draw_gcn_case(std::uint64_t seed, std::uint64_t number, double most_product
   const std::vector<std::string>& patterns = pattern_names();
   Case c;
   c.op = kGcn;
-  c.dtype = kGcnDtypes[number % std::size(kGcnDtypes)];
+  c.dtype = kUsualDtypes[number % std::size(kUsualDtypes)];
   const auto add = [&](const char* key, std::string text) { c.params.emplace_back(key, std::move(text)); };
   add("vertices", std::to_string(n));
   add("graph", patterns[static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(patterns.size())))]);
@@ -150,7 +148,7 @@ Case draw_timed_gcn_case(std::uint64_t seed, std::uint64_t number, const GcnSize
   Stream draw(random_bits(seed, 0x74636e, number), 0);
   Case c;
   c.op = kGcn;
-  c.dtype = kGcnDtypes[number % std::size(kGcnDtypes)];
+  c.dtype = kUsualDtypes[number % std::size(kUsualDtypes)];
   const auto log_uniform = [&](double low, double high) { return low * std::pow(high / low, draw.unit()); };
   const auto width = [&](double low, double high) {
     const bool round = draw.unit() < 0.5;

@@ -26,6 +26,9 @@ inline constexpr DtypeFacts kDtypes[] = {
   return kDtypes[static_cast<std::uint8_t>(dtype)];
 }
 
+/// Those of an operator that lists none, and of the models.
+inline constexpr Dtype kUsualDtypes[] = {Dtype::f32, Dtype::f64};
+
 /// The type in which meaning is computed: double where a value is stored as one, else float. It holds every number of in, out and scalar.
 [[nodiscard]] constexpr Format value_format(Dtype dtype) {
   const DtypeFacts& d = facts(dtype);

@@ -179,16 +179,13 @@ class CaseList {
   std::vector<Case> cases_;
 };
 
-namespace detail {
-inline constexpr Dtype kUsualDtypes[] = {Dtype::f32, Dtype::f64};
-}
 /// The types of an operator, by its list kDtypes; one without a list has f32 and f64.
 template <class Op>
 [[nodiscard]] constexpr std::span<const Dtype> dtypes_of() {
   if constexpr (requires { Op::kDtypes; }) {
     return Op::kDtypes;
   } else {
-    return detail::kUsualDtypes;
+    return kUsualDtypes;
   }
 }
 

@@ -23,7 +23,7 @@ constexpr double kBothRounded = 2;
 
 /// A value of A by scales instead of by itself: 4 roundings in the one, 4 in the other (two roots, a product, a division; two scales of two
 /// each), and a product more. In fp32 the scales are rounded once more.
-double error_of_scales(bool f32) { return 1.01 * (9 * kUnit<double> + (f32 ? 3 * kUnit<float> : 0)); }
+double error_of_scales(bool rounded) { return 1.01 * (9 * kUnit<double> + (rounded ? 3 * kUnit<float> : 0)); }
 
 constexpr const char* kFolder = "the folder's expectation";
 constexpr const char* kReference = "the compensated reference";
@@ -70,12 +70,12 @@ void bracket_accuracy(const Dense<T>& logits, const Dense<double>& bound, const 
 
 }  // namespace
 
-GcnInputError rounding_of_inputs(const Gcn<double>& net, bool f32, bool stored) {
-  const auto error = [&](bool fits) { return (f32 && !fits) || (stored && fits) ? kRoundedOperand : 0.0; };
+GcnInputError rounding_of_inputs(const Gcn<double>& net, bool rounded, bool stored) {
+  const auto error = [&](bool fits) { return (rounded && !fits) || (stored && fits) ? kRoundedOperand : 0.0; };
   bool weights_fit = true;
   for (const Dense<double>& w : net.weights) weights_fit = weights_fit && fit_f32(w.data);
   for (const std::vector<double>& b : net.biases) weights_fit = weights_fit && fit_f32(b);
-  const double by_scales = net.scales.empty() ? 0 : error_of_scales(f32);
+  const double by_scales = net.scales.empty() ? 0 : error_of_scales(rounded);
   return {error(fit_f32(net.a.val)) + by_scales,
           error(fit_f32(net.sparse_features ? net.x_sparse.val : net.x_dense.data)), error(weights_fit)};
 }
@@ -89,7 +89,7 @@ const GcnReference& GcnJudge::reference(bool stored, const std::function<void(co
   std::optional<GcnReference>& kept = stored ? stored_ : own_;
   if (!kept) {
     if (progress) progress("reference ...");
-    kept = reference_gcn(net_, dtype(), rounding_of_inputs(net_, f32_, stored));
+    kept = reference_gcn(net_, dtype_, rounding_of_inputs(net_, rounds(), stored));
   }
   return *kept;
 }
@@ -97,7 +97,7 @@ const GcnReference& GcnJudge::reference(bool stored, const std::function<void(co
 template <class T>
 void GcnJudge::compare_expected(const GcnRun<T>& run, const GcnReference& bounds, bool check,
                                 GcnJudgement& judgement) const {
-  const double both = f32_ ? 1 : kBothRounded;
+  const double both = rounds() ? 1 : kBothRounded;
   const auto compare = [&](const char* key, const char* what, const Dense<T>& got, const Dense<double>& want,
                            const Dense<double>& bound) {
     if (!same_shape(got, want)) return;
@@ -129,11 +129,11 @@ void GcnJudge::compare_reference(const GcnRun<T>& run, const GcnReference& refer
 
 template <class T>
 void GcnJudge::compare_layers(const GcnRun<T>& run, GcnJudgement& judgement) const {
-  const GcnInputError inputs = rounding_of_inputs(net_, f32_, false);
+  const GcnInputError inputs = rounding_of_inputs(net_, rounds(), false);
   for (std::size_t l = 1; l < net_.weights.size(); ++l) {
     const Dense<T>& before = run.hidden.at(l - 1);
     const Dense<double> input{before.rows, before.cols, {before.data.begin(), before.data.end()}};
-    const GcnLayerReference want = reference_layer(net_, l, input, dtype(), inputs);
+    const GcnLayerReference want = reference_layer(net_, l, input, dtype_, inputs);
     const Dense<T>& got = l < run.hidden.size() ? run.hidden[l] : run.logits;
     const std::string number = std::to_string(l + 1);
     judgement.checks.push_back(

@@ -23,7 +23,7 @@ struct GcnExpectation {
 /// fp32 candidate, and the expectation is of the inputs as they are. `stored` true: the program that stored the data may also have
 /// rounded those that fit, and the expectation was made before that. Where the network has scales, a candidate may have used these in
 /// place of A's values.
-[[nodiscard]] GcnInputError rounding_of_inputs(const Gcn<double>& net, bool f32, bool stored);
+[[nodiscard]] GcnInputError rounding_of_inputs(const Gcn<double>& net, bool rounded, bool stored);
 
 /// One comparison of a whole matrix.
 struct GcnCheck {
@@ -55,8 +55,8 @@ struct GcnJudgement {
 class GcnJudge {
  public:
   /// `net` and `expectation` must outlive it.
-  GcnJudge(const Gcn<double>& net, bool f32, const GcnExpectation& expectation)
-      : net_(net), f32_(f32), expectation_(expectation) {}
+  GcnJudge(const Gcn<double>& net, Dtype dtype, const GcnExpectation& expectation)
+      : net_(net), dtype_(dtype), expectation_(expectation) {}
 
   /// With `check` also the hidden layers, the compensated reference, each layer from the second on alone on what the run had
   /// before it, and both orders of products by `run_with`. Without,
@@ -80,10 +80,11 @@ class GcnJudge {
   template <class T>
   [[nodiscard]] std::optional<GcnAccuracy> accuracy(const GcnRun<T>& run) const;
 
-  [[nodiscard]] Dtype dtype() const { return f32_ ? Dtype::f32 : Dtype::f64; }
+  // Whether the inputs, which are fp64, were rounded for the candidate.
+  [[nodiscard]] bool rounds() const { return facts(dtype_).in != Format::f64; }
 
   const Gcn<double>& net_;
-  bool f32_;
+  Dtype dtype_;
   const GcnExpectation& expectation_;
   std::optional<GcnReference> own_, stored_;
 };

@@ -21,6 +21,12 @@
 namespace plumb {
 namespace {
 
+// Its exponential is infinite, in the type in which the judge computes.
+template <class T>
+constexpr T kBeyondExponential = T(300);
+template <>
+constexpr double kBeyondExponential<double> = 2000;
+
 // What the oracle computes in: fp64 has 29 bits more than fp32, and the 80-bit format has 11 more than fp64.
 // With a compensated sum the oracle's error is a few of its own roundings, (W + 4) 2^-64: at most 2^-9 of the
 // bound's u (8 + ...).
@@ -61,7 +67,7 @@ void make_special(T* row, std::int64_t cols, const std::string& special, bool od
   } else if (
       special ==
       "peak") {  // so far above the others that the exponential of the distance is infinite: first or last
-    row[odd ? 0 : cols - 1] += sizeof(T) == 4 ? T(300) : T(2000);
+    row[odd ? 0 : cols - 1] += kBeyondExponential<T>;
   }
 }
 

@@ -183,7 +183,7 @@ TEST_CASE("a layer far from X is judged as sharply as the first: on what the run
   const Gcn<float> net32 = plumb::convert<float>(net);
   const Gcn<double> of32 = plumb::convert<double>(net32);
   const plumb::GcnExpectation nothing;
-  plumb::GcnJudge judge(of32, true, nothing);
+  plumb::GcnJudge judge(of32, Dtype::f32, nothing);
   const auto again = [&](GcnOrder order) { return plumb::kGcnFused.run_f32(net32, order); };
   plumb::GcnRun<float> run = again(GcnOrder::by_cost);
   CHECK(!judge.judge<float>(run, true, again).differs());

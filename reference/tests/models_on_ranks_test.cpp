@@ -187,7 +187,7 @@ GcnOutcome gcn_on(int count, const Gcn<double>& net, GcnOrder order, const MakeT
                                    ranks.is_root() ? partition : GcnPartition{});
         if (!ranks.is_root()) return network.serve();
         outcome.run = network.run(order);
-        GcnJudge judge(net, false, nothing);
+        GcnJudge judge(net, Dtype::f64, nothing);
         outcome.judged = judge.judge<double>(outcome.run, true, [&](GcnOrder o) { return network.run(o); });
         network.end();
       },
