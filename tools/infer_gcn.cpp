@@ -37,11 +37,7 @@ struct GcnInHand {
 
   template <class T>
   [[nodiscard]] const Gcn<T>& as() const {
-    if constexpr (sizeof(T) == 4) {
-      return f32;
-    } else {
-      return f64;
-    }
+    return of_value_type<T>(f32, f64);
   }
 };
 
@@ -167,7 +163,7 @@ GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
   g.maximum_row_sum = static_cast<double>(max_row_sum(run.log_softmax));
   // As the contest's programs print it: 8 digits in its first round (two layers), 6 in the final (one); fp64 has more to
   // show.
-  g.row_sum_digits = sizeof(T) == 8 ? 9 : g.layers == 1 ? 6 : 8;
+  g.row_sum_digits = of_value_type<T>(g.layers == 1 ? 6 : 8, 9);
   g.contest = !o.data.contest.empty();
   return g;
 }
@@ -225,7 +221,7 @@ ModelReport run_and_judge(const GcnOptions& o, const GcnInHand& in, const GcnPip
   progress.clear();
   report.verbose = o.verbose;
   report.pipeline = pipeline.name, report.about = pipeline.about, report.device = o.device;
-  report.dtype = sizeof(T) == 4 ? "f32" : "f64";
+  report.dtype = name(kDtype<T>);
   report.on_host = pipeline.space == Space::host;
   report.threads = omp_get_max_threads();
   if (!o.out.empty()) write_npy(o.out, run.log_softmax);
@@ -288,13 +284,10 @@ ModelReport run_on_one(const GcnOptions& o, const GcnInHand& in, const GcnPipeli
                        double load_seconds) {
   const Reordered<T> network(o, in.as<T>());
   const RunWith<T> run_with = [&](GcnOrder order) {
-    if constexpr (sizeof(T) == 4) {
-      return network.restored(o.memory > 0 ? pipeline.streamed_f32(network.net(), order, o.memory)
-                                           : pipeline.run_f32(network.net(), order));
-    } else {
-      return network.restored(o.memory > 0 ? pipeline.streamed_f64(network.net(), order, o.memory)
-                                           : pipeline.run_f64(network.net(), order));
-    }
+    const auto streamed = of_value_type<T>(pipeline.streamed_f32, pipeline.streamed_f64);
+    const auto run = of_value_type<T>(pipeline.run_f32, pipeline.run_f64);
+    return network.restored(o.memory > 0 ? streamed(network.net(), order, o.memory)
+                                         : run(network.net(), order));
   };
   ModelReport report = run_and_judge<T>(o, in, pipeline, run_with, judge, load_seconds);
   report.gcn->reorder = network.facts();
@@ -313,12 +306,8 @@ ModelReport run_on_devices(const GcnOptions& o, const GcnInHand& in, const GcnPi
   const Gcn<T>& net = vertices.empty() ? in.as<T>() : moved;
   std::vector<GcnDevicePart> parts;  // of the run that is reported; the judge runs in other orders
   const RunWith<T> run_with = [&](GcnOrder order) {
-    GcnDevicesRun<T> done;
-    if constexpr (sizeof(T) == 4) {
-      done = pipeline.on_devices_f32(net, order, parts_of_rows.cuts);
-    } else {
-      done = pipeline.on_devices_f64(net, order, parts_of_rows.cuts);
-    }
+    const auto on_devices = of_value_type<T>(pipeline.on_devices_f32, pipeline.on_devices_f64);
+    GcnDevicesRun<T> done = on_devices(net, order, parts_of_rows.cuts);
     if (order == GcnOrder::by_cost) parts = std::move(done.parts);
     if (!vertices.empty()) restore_rows(vertices, done.run);
     return std::move(done.run);
@@ -372,7 +361,7 @@ ModelReport run_on_ranks(Ranks& ranks, const GcnOptions& o, const GcnInHand& in,
 
 struct Loaded {
   GcnInHand net;
-  bool f64 = false;
+  Dtype dtype = Dtype::f32;
   double seconds = 0;
 };
 
@@ -384,7 +373,8 @@ Loaded load(const GcnOptions& o) {
   loaded.net = load(o.data, o.edge_values == "auto");
   loaded.seconds = loading.seconds();
   if (!o.dry_run) require_executor_can(o, products_of(loaded.net.f64));
-  loaded.f64 = o.dtype == "f64" || (o.dtype == "auto" && loaded.net.f64_files);
+  const bool f64 = o.dtype == "f64" || (o.dtype == "auto" && loaded.net.f64_files);
+  if (f64) loaded.dtype = Dtype::f64;
   return loaded;
 }
 
@@ -394,11 +384,13 @@ int infer_gcn_on_ranks(const GcnOptions& o, Ranks& ranks) {
                             kGcnFused.name));
   Loaded loaded;
   if (ranks.is_root()) loaded = load(o);
-  std::int32_t f64 = loaded.f64 ? 1 : 0;
-  ranks.broadcast_value("type", f64);
-  GcnJudge judge(loaded.net.f64, f64 == 0, loaded.net.expectation);
-  const auto run = f64 != 0 ? run_on_ranks<double> : run_on_ranks<float>;
-  const ModelReport report = run(ranks, o, loaded.net, kGcnFused, judge, loaded.seconds);
+  auto dtype = static_cast<std::int32_t>(loaded.dtype);
+  ranks.broadcast_value("type", dtype);
+  loaded.dtype = kDtypes[dtype].dtype;
+  GcnJudge judge(loaded.net.f64, loaded.dtype, loaded.net.expectation);
+  const ModelReport report = with_value_type(loaded.dtype, [&](auto zero) {
+    return run_on_ranks<decltype(zero)>(ranks, o, loaded.net, kGcnFused, judge, loaded.seconds);
+  });
   if (!ranks.is_root()) return kOk;
   print(report, output_for_words(o));
   if (!o.json.empty()) write_json(o.json, to_json(report));
@@ -409,12 +401,8 @@ int infer_gcn_on_ranks(const GcnOptions& o, Ranks& ranks) {
 template <class T>
 int report_memory_of(const GcnOptions& o, const Gcn<T>& given, const GcnPipeline& pipeline) {
   const Reordered<T> network(o, given);
-  GcnDeviceMemory m;
-  if constexpr (sizeof(T) == 4) {
-    m = pipeline.memory_f32(network.net(), GcnOrder::by_cost, o.memory);
-  } else {
-    m = pipeline.memory_f64(network.net(), GcnOrder::by_cost, o.memory);
-  }
+  const auto memory = of_value_type<T>(pipeline.memory_f32, pipeline.memory_f64);
+  const GcnDeviceMemory m = memory(network.net(), GcnOrder::by_cost, o.memory);
   const std::string pieces =
       fmt::format("; {} pieces of rows, A {}", m.pieces, m.holds_a ? "held" : "streamed");
   return report_needs(o, {"vertices", {}, {{given.vertices(), m.parts, pieces}}});
@@ -445,11 +433,11 @@ void judge_drawn(const GcnOptions& o, DrawnTally& tally, nlohmann::json& reports
   const int devices = devices_of(o);
   const std::vector<const GcnPipeline*> pipelines = choose(o, devices);
   const Loaded loaded = load(o);
-  GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
+  GcnJudge judge(loaded.net.f64, loaded.dtype, loaded.net.expectation);
   for (const GcnPipeline* pipeline : pipelines) {
     ++tally.runs;
     try {
-      const auto run = loaded.f64 ? run_alone<double> : run_alone<float>;
+      const auto run = with_value_type(loaded.dtype, [](auto zero) { return &run_alone<decltype(zero)>; });
       const ModelReport report = run(o, loaded.net, *pipeline, devices, judge, loaded.seconds);
       reports.push_back(to_json(report));
       double worst = 0;
@@ -510,14 +498,17 @@ int infer_gcn(const GcnOptions& o, Ranks* ranks) {
   const Loaded loaded = load(o);
   if (o.dry_run && o.memory > 0) {
     const GcnPipeline& p = *pipelines.front();
-    return loaded.f64 ? report_memory_of(o, loaded.net.f64, p) : report_memory_of(o, loaded.net.f32, p);
+    return with_value_type(
+        loaded.dtype, [&](auto zero) { return report_memory_of(o, loaded.net.as<decltype(zero)>(), p); });
   }
-  if (o.dry_run) return loaded.f64 ? report_needs_of(o, loaded.net.f64) : report_needs_of(o, loaded.net.f32);
-  GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
+  if (o.dry_run)
+    return with_value_type(loaded.dtype,
+                           [&](auto zero) { return report_needs_of(o, loaded.net.as<decltype(zero)>()); });
+  GcnJudge judge(loaded.net.f64, loaded.dtype, loaded.net.expectation);
   nlohmann::json all = nlohmann::json::array();
   bool differs = false;
   for (const GcnPipeline* pipeline : pipelines) {
-    const auto run = loaded.f64 ? run_alone<double> : run_alone<float>;
+    const auto run = with_value_type(loaded.dtype, [](auto zero) { return &run_alone<decltype(zero)>; });
     const ModelReport report = run(o, loaded.net, *pipeline, devices, judge, loaded.seconds);
     print(report, output_for_words(o));
     all.push_back(to_json(report));

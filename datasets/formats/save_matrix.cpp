@@ -15,6 +15,7 @@
 #include "datasets/formats/triplets.hpp"
 #include "datasets/io/output_text.hpp"
 #include "reference/core/csr.hpp"
+#include "reference/core/dtype.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb {
@@ -176,7 +177,7 @@ void save_npz(const std::string& path, const Csr<T>& a) {
   add("indptr.npy", "<i4", a.row_ptr);
   zip.add("format.npy", npy_header("|S3", "()"), "csr", 3);
   add("shape.npy", "<i8", std::vector<std::int64_t>{a.rows, a.cols});
-  add("data.npy", sizeof(T) == 4 ? "<f4" : "<f8", a.val);
+  add("data.npy", of_value_type<T>("<f4", "<f8"), a.val);
   zip.commit();
 }
 

@@ -170,7 +170,7 @@ inline T take_any_real(Cursor& in, const char* what, bool finite) {
     case Real::not_a_number:
       in.fail(std::string(what) + " is not a number");
     case Real::overflow:
-      in.fail(std::string(what) + (sizeof(T) == 4 ? " overflows fp32" : " overflows fp64"));
+      in.fail(std::string(what) + " overflows fp" + std::to_string(8 * sizeof(T)));
     case Real::ok:
       break;
   }

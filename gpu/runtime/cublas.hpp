@@ -19,7 +19,9 @@ inline void check_cublas(cublasStatus_t status, const char* call, const char* fi
 /// The operator's own arithmetic. fp32 is pedantic: no TF32. fp64 is not: its default is whole fp64 too, and the
 /// library's fast kernels are only there (H200, 4088: 61 TFLOP/s; pedantic 44).
 template <class T>
-constexpr cublasMath_t kOwnMath = sizeof(T) == sizeof(float) ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH;
+inline constexpr cublasMath_t kOwnMath = CUBLAS_DEFAULT_MATH;
+template <>
+inline constexpr cublasMath_t kOwnMath<float> = CUBLAS_PEDANTIC_MATH;
 
 /// Owns a cuBLAS handle. `math`: kOwnMath of the operator's type. No emulation. Errors: throws Error where the
 /// environment forces another arithmetic on the library, or it does not start.

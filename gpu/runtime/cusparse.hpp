@@ -16,8 +16,10 @@ inline void check_cusparse(cusparseStatus_t status, const char* call, const char
 }
 #define PLUMB_CUSPARSE(call) ::plumb::check_cusparse((call), #call, __FILE__, __LINE__)
 
+constexpr cudaDataType cuda_type_of(float) { return CUDA_R_32F; }
+constexpr cudaDataType cuda_type_of(double) { return CUDA_R_64F; }
 template <class T>
-constexpr cudaDataType kCudaType = sizeof(T) == 4 ? CUDA_R_32F : CUDA_R_64F;
+constexpr cudaDataType kCudaType = cuda_type_of(T());
 
 struct CusparseDeleter {
   void operator()(cusparseContext* h) const noexcept { (void)cusparseDestroy(h); }

@@ -60,6 +60,17 @@ constexpr bool dtypes_are_in_order() {
 static_assert(dtypes_are_in_order(), "kDtypes has one row per Dtype, in the order of the enumeration");
 }  // namespace detail
 
+/// Of two things, one for each type in which values are computed, that for V: float or double.
+template <class V, class Single, class Twice>
+constexpr decltype(auto) of_value_type(Single&& single, Twice&& twice) {
+  static_assert(kFormat<V> == Format::f32 || kFormat<V> == Format::f64,
+                "values are computed in float or double");
+  if constexpr (kFormat<V> == Format::f32)
+    return static_cast<Single&&>(single);
+  else
+    return static_cast<Twice&&>(twice);
+}
+
 /// Calls f(float()) or f(double()): the type in which the judge computes a case of `dtype`.
 template <class F>
 decltype(auto) with_value_type(Dtype dtype, F&& f) {

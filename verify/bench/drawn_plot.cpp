@@ -77,7 +77,7 @@ class Plot {
     out_ += fmt::format("<text class=\"t\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y,
                         anchor, escape_markup(what));
   }
-  void line(double x1, double y1, double x2, double y2, const char* kind) {
+  void line(double x1, double y1, double x2, double y2, const std::string& kind) {
     out_ += fmt::format("<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>", kind,
                         x1, y1, x2, y2);
   }
@@ -100,17 +100,17 @@ class Plot {
   }
 
   void draw(const DrawnCase& c) {
-    const bool f64 = c.any().dtype == "f64";
+    const std::string& dtype = c.any().dtype;
     const std::string words =
         fmt::format("<title>{}, best of ours {} {:.2f}x</title>", escape_markup(c.any().case_id),
                     escape_markup(c.best->variant), c.ratio(c.best));
-    const auto point = [&](double ratio, double radius, const char* kind) {
+    const auto point = [&](double ratio, double radius, const std::string& kind) {
       if (ratio <= 0) return;
       out_ += fmt::format("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\">{}</circle>", kind,
                           x_.at(size_of(c)), y_.at(ratio), radius, words);
     };
-    point(c.ratio(c.best), 3, f64 ? "f64" : "f32");
-    point(c.ratio(c.adaptive), 5, f64 ? "r64" : "r32");
+    point(c.ratio(c.best), 3, dtype);
+    point(c.ratio(c.adaptive), 5, "r" + dtype.substr(1));
   }
 
   const std::string& op_;

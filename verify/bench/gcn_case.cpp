@@ -82,7 +82,7 @@ std::vector<VariantInfo> gcn_variants() {
   for (const bool library : {true, false}) {
     for (const GcnPipeline* p : gcn_pipelines()) {
       if (p->library != library) continue;
-      for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+      for (const Dtype dtype : kUsualDtypes) {
         VariantInfo v;
         v.op = kGcn, v.name = variant_name(*p), v.dtype = dtype;
         v.device = p->space == Space::device ? Device::gpu : Device::cpu;
@@ -105,14 +105,16 @@ bool is_taken_unasked(const VariantInfo& v) {
 GcnCase::GcnCase(const Case& c) : case_(c), f64_(network_of(gcn_of_case(c).f64)) {
   validate(f64_);
   set_scales(f64_);
-  const bool f32 = c.dtype == Dtype::f32;
-  if (f32) f32_ = convert<float>(f64_);
-  reference_ = reference_gcn(f64_, c.dtype, rounding_of_inputs(f64_, f32, false));
+  const bool rounds = facts(c.dtype).in != Format::f64;
+  if (rounds) f32_ = convert<float>(f64_);
+  reference_ = reference_gcn(f64_, c.dtype, rounding_of_inputs(f64_, rounds, false));
 }
 
 BenchResult GcnCase::time(const VariantInfo& v, const TimingRequest& timing) const {
   const GcnPipeline& pipeline = pipeline_of(v);
-  return case_.dtype == Dtype::f32 ? time_in(f32_, pipeline, v, timing) : time_in(f64_, pipeline, v, timing);
+  return with_value_type(case_.dtype, [&](auto zero) {
+    return time_in(of_value_type<decltype(zero)>(f32_, f64_), pipeline, v, timing);
+  });
 }
 
 template <class T>
@@ -126,11 +128,7 @@ BenchResult GcnCase::time_in(const Gcn<T>& net, const GcnPipeline& pipeline, con
   for (std::size_t l = 0; l < net.weights.size(); ++l)
     r.flop += 2 * gcn_products(net, static_cast<std::int64_t>(l), GcnOrder::by_cost);
   const auto run = [&] {
-    if constexpr (sizeof(T) == 4) {
-      return pipeline.run_f32(net, GcnOrder::by_cost);
-    } else {
-      return pipeline.run_f64(net, GcnOrder::by_cost);
-    }
+    return of_value_type<T>(pipeline.run_f32, pipeline.run_f64)(net, GcnOrder::by_cost);
   };
   const auto judged = [&](const GcnRun<T>& done) {
     r.reason = why_wrong(done, reference_);

@@ -11,6 +11,8 @@
 #include <new>
 #include <vector>
 
+#include "reference/core/dtype.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -255,9 +257,9 @@ double fma_rate(double most) {
   double (*chain)(std::int64_t, double, double) = chain_baseline<T>;
   int lanes = 16 / sizeof(T);
 #if defined(__x86_64__)
-  constexpr bool kSingle = sizeof(T) == 4;
-  if (unit() == Unit::avx512) chain = kSingle ? chain_avx512_f32 : chain_avx512_f64, lanes = 64 / sizeof(T);
-  if (unit() == Unit::avx2) chain = kSingle ? chain_avx2_f32 : chain_avx2_f64, lanes = 32 / sizeof(T);
+  if (unit() == Unit::avx512)
+    chain = of_value_type<T>(chain_avx512_f32, chain_avx512_f64), lanes = 64 / sizeof(T);
+  if (unit() == Unit::avx2) chain = of_value_type<T>(chain_avx2_f32, chain_avx2_f64), lanes = 32 / sizeof(T);
 #endif
   constexpr std::int64_t kSteps = 1 << 17;
   return own_rate(2.0 * kChains * lanes * static_cast<double>(kSteps), most, 1,

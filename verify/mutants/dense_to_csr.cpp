@@ -43,7 +43,7 @@ std::int32_t as_it_is(std::int64_t j) { return static_cast<std::int32_t>(j); }
 
 template <class T>
 void minus_zero(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  using Bits = BitsOf<T>;
   convert(
       in, out, [](T v) { return std::bit_cast<Bits>(v) != 0; }, as_it_is, in.x.ld);
 }

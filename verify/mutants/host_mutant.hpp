@@ -2,11 +2,32 @@
 // include as well.
 #pragma once
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "verify/mutants/mutant.hpp"
 
 namespace plumb {
+
+namespace detail {
+template <int Bytes>
+struct UnsignedOf;
+template <>
+struct UnsignedOf<2> {
+  using Type = std::uint16_t;
+};
+template <>
+struct UnsignedOf<4> {
+  using Type = std::uint32_t;
+};
+template <>
+struct UnsignedOf<8> {
+  using Type = std::uint64_t;
+};
+}  // namespace detail
+/// The integer of a number's size.
+template <class T>
+using BitsOf = typename detail::UnsignedOf<sizeof(T)>::Type;
 
 /// What arithmetic that flushes subnormals makes of a value.
 template <class T>

@@ -286,7 +286,7 @@ const HostMutant<Reduce> stops_at_inf_m{"nothing_is_looked_at_behind_infinity",
 // Of parts of 1,024. Of negative numbers the larger one has the smaller bits.
 template <class T>
 void joined_by_bits(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  using Bits = std::make_signed_t<BitsOf<T>>;
   constexpr std::int64_t kPart = 1024;
   T all = reduce(p, in, 0, std::min(kPart, in.x.size), start_of(p));
   for (std::int64_t begin = kPart; begin < in.x.size; begin += kPart) {
@@ -321,7 +321,7 @@ const HostMutant<Reduce> whole_rest_m{
 // Bits of a float in an order that integers have.
 template <class T>
 auto ordered_bits(T x) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  using Bits = BitsOf<T>;
   constexpr Bits kSign = Bits(1) << (8 * sizeof(T) - 1);
   const Bits bits = std::bit_cast<Bits>(x);
   return (bits & kSign) != 0 ? ~bits : bits | kSign;

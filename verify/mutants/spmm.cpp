@@ -174,8 +174,8 @@ const HostMutant<Spmm> m30{
 
 template <class T>
 T short_mantissa(T v, int bits) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  const int drop = (sizeof(T) == 4 ? 23 : 52) - bits;
+  using Bits = BitsOf<T>;
+  const int drop = facts(kFormat<T>).digits - 1 - bits;
   return std::bit_cast<T>(static_cast<Bits>(std::bit_cast<Bits>(v) >> drop << drop));
 }
 
