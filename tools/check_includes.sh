@@ -94,9 +94,9 @@ if [ -n "$ptx" ]; then
 fi
 
 # a contract and the ABI stay lean: no standard library beyond <cstdint>
-lean=$(grep -nE '^ *# *include *<' reference/core/abi.hpp reference/ops/*.hpp | grep -v '<cstdint>' || true)
+lean=$(grep -nE '^ *# *include *<' reference/core/{abi,dtype,format,small_floats}.hpp reference/ops/*.hpp | grep -v '<cstdint>' || true)
 if [ -n "$lean" ]; then
-  printf 'contracts and abi.hpp include <cstdint> alone:\n%s\n' "$lean" >&2
+  printf 'contracts, abi.hpp and what it includes include <cstdint> alone:\n%s\n' "$lean" >&2
   bad=1
 fi
 

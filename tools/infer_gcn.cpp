@@ -47,7 +47,7 @@ GcnInHand load(const GcnRequest& request, bool from_degrees) {
   net.from = std::move(loaded.from);
   net.f64 = network_of(std::move(loaded.f64));
   validate(net.f64);
-  net.f32 = loaded.f32 ? network_of(*std::move(loaded.f32)) : convert<float>(net.f64);
+  net.f32 = loaded.f32.has_value() ? network_of(*std::move(loaded.f32)) : convert<float>(net.f64);
   if (from_degrees) {
     set_scales(net.f64);
     net.f32.scales.assign(net.f64.scales.begin(), net.f64.scales.end());

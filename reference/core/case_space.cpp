@@ -49,11 +49,15 @@ std::vector<ValueClass> scalar_classes() {
 }
 
 // Tiny scalars are normal numbers of their type, with a square that is 0. What is not one is not one in its type.
-bool fits_type(double scalar, bool f64) {
-  if (!f64 && scalar != 1 && static_cast<float>(scalar) == 1) return false;
+bool fits_type(double scalar, Dtype dtype) {
+  const FormatFacts& f = facts(facts(dtype).scalar);
+  if (scalar != 1 && representable(f.format, scalar) == 1) return false;
   const double size = std::fabs(scalar);
-  return size == 0 || size > 1e-20 || (f64 ? size < 1e-162 && size > 1e-300 : size < 1e-23 && size > 1e-37);
+  return size == 0 || size > 1e-20 || (size < std::sqrt(f.eta) / 2 && size > f.smallest_normal);
 }
+
+// Of a point's word, which is of the table.
+Dtype dtype_of(const std::string& word) { return dtype_named(word).value(); }
 
 // Keys have few characters: a call of memcmp takes longer than they do.
 bool same_key(const std::string& key, std::string_view asked) {
@@ -87,8 +91,10 @@ std::size_t Point::index(std::string_view key) const {
 double Point::operator[](std::string_view key) const { return numbers[index(key)]; }
 const std::string& Point::word(std::string_view key) const { return words[index(key)]; }
 
-CaseSpace::CaseSpace(std::string op) : op_(std::move(op)) {
-  add({std::string(kDtypeKey), ParameterKind::word, {{"f32", {"f32"}}, {"f64", {"f64"}}}, "f32"});
+CaseSpace::CaseSpace(std::string op, std::span<const Dtype> dtypes) : op_(std::move(op)) {
+  std::vector<ValueClass> types;
+  for (const Dtype dtype : dtypes) types.push_back({facts(dtype).name, {facts(dtype).name}});
+  add({std::string(kDtypeKey), ParameterKind::word, types, types.front().name});
   words(std::string(kLayoutKey), {"apart", "wide", "narrow", "only_1", "only_2", "only_3", "not_1", "not_2",
                                   "not_3", "half", "pages"});
   for (const char* const rare : {"not_1", "not_2", "not_3", "half", "pages"}) once(kLayoutKey, rare);
@@ -297,8 +303,9 @@ bool CaseSpace::has(std::string_view key) const {
 // Bitwise fills are made of integers: every partial sum, times the scalars, must stay below 2^24 in fp32, 2^53 in fp64. The bound of few
 // grows with the terms: an error of one part in 128 shows up to 2^13 terms of fp32, where it is 16 times n u.
 bool CaseSpace::fill_tells(const Point& p, double terms) const {
-  const std::string_view fill = p.word(kFillKey), dtype = p.word(kDtypeKey);
-  if (fill == "few") return dtype == "f64" || terms <= 8192;
+  const std::string_view fill = p.word(kFillKey);
+  const double unit = facts(facts(dtype_of(p.word(kDtypeKey))).accumulate).unit;
+  if (fill == "few") return terms * unit <= 0x1p-11;
   const bool exact = fill == "exact", wide = fill == "wide", index = fill == "index";
   if (!exact && !wide && !index) return true;
   double factor = 1;
@@ -309,7 +316,7 @@ bool CaseSpace::fill_tells(const Point& p, double terms) const {
   }
   if (index) return factor <= 1;  // codes of positions take 23 bits already
   const double per_term = exact ? 64 : 8192;
-  return per_term * (terms + 1) * factor < (dtype == "f64" ? 0x1p53 : 0x1p24);
+  return per_term * (terms + 1) * factor < 1 / unit;
 }
 
 bool CaseSpace::idle(const Point& p) const {
@@ -350,9 +357,9 @@ bool CaseSpace::idle_at_any_extent(const Point& p) const {
 }
 
 bool CaseSpace::factors_fit(const Point& p) const {
-  const bool f64 = std::string_view(p.word(kDtypeKey)) == "f64";
+  const Dtype dtype = dtype_of(p.word(kDtypeKey));
   return std::all_of(drawn_.begin(), drawn_.end(), [&](std::size_t i) {
-    return parameters_[i].kind != ParameterKind::scalar || fits_type(p.numbers[i], f64);
+    return parameters_[i].kind != ParameterKind::scalar || fits_type(p.numbers[i], dtype);
   });
 }
 
@@ -385,7 +392,7 @@ double CaseSpace::entries(const Point& p) const {
 
 double CaseSpace::bytes(const Point& p) const {
   const double elements = elements_ ? elements_(p) : 0;
-  return elements * (p.word(kDtypeKey) == "f64" ? 8 : 4) + 4 * entries(p);
+  return elements * facts(facts(dtype_of(p.word(kDtypeKey))).in).bytes + 4 * entries(p);
 }
 
 Case CaseSpace::make(const Point& p, std::uint64_t seed) const {
@@ -397,7 +404,7 @@ Case CaseSpace::make(const Point& p, std::uint64_t seed) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const std::string& key = parameters_[i].key;
     if (key == kDtypeKey) {
-      c.dtype = p.words[i] == "f64" ? Dtype::f64 : Dtype::f32;
+      c.dtype = dtype_of(p.words[i]);
     } else if (key == kFillKey) {
       c.fill = parse_fill(p.words[i], key);
     } else if (parameters_[i].kind == ParameterKind::derived ||

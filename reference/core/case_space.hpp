@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -88,7 +89,8 @@ struct Beside {
 
 class CaseSpace {
  public:
-  explicit CaseSpace(std::string op);
+  /// `dtypes`: those of the operator.
+  explicit CaseSpace(std::string op, std::span<const Dtype> dtypes = kUsualDtypes);
 
   /// A size that may be any number >= `least` (0 unless said): zero, one, few, around a warp, around a block, ragged,
   /// beyond any tile, beyond shared memory, around 16 bits, and so large that a fourth of it is beyond 16 bits too.

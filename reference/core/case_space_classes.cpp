@@ -51,9 +51,9 @@ void CaseSpace::once_in_each_type(const InEachType& what,
     return static_cast<std::size_t>(at - classes.begin());
   };
   const std::size_t layout = class_of(of_layout, what.layout);
-  for (const Dtype type : {Dtype::f32, Dtype::f64}) {
-    const std::string word(plumb::name(type));
-    const double bytes = type == Dtype::f64 ? 8 : 4;
+  for (const ValueClass& type : std::vector<ValueClass>(parameters_[of_type].classes)) {
+    const std::string& word = type.name;
+    const double bytes = facts(facts(dtype_named(word).value()).in).bytes;
     const std::size_t type_class = class_of(of_type, word);
     derived(fmt::format("{} of {}", what.key, word), what.name, [=](const Point& p) {
       return p.classes[of_type] == type_class && p.classes[of_layout] == layout && holds(p, bytes);

@@ -24,10 +24,10 @@ const std::vector<std::string> kSpecialWords = {"none",      "nan_first",  "nan_
 
 // Puts into x what the parameter `special` names: single values in places that a wrong reduction loses.
 template <class T>
-void place_special(T* x, std::int64_t n, const std::string& special) {
+void place_special(T* x, std::int64_t n, const std::string& special, Format stored) {
   constexpr T kInf = std::numeric_limits<T>::infinity(), kNan = std::numeric_limits<T>::quiet_NaN();
   if (n == 0 || special == "none") return;
-  if (special == "subnormal") make_subnormal(x, n, facts(c.dtype).in);
+  if (special == "subnormal") make_subnormal(x, n, stored);
   if (special == "nan_first") x[0] = kNan;
   if (special == "nan_last" || special == "inf_nan")
     x[n - 1] = -kNan;  // of either sign: by its bits the lowest
@@ -179,7 +179,7 @@ void Reduce::make(const Case& c, Instance<Reduce, T>& instance) {
   const std::int64_t n = c.integer("n");
   T* x = instance.arena.template allocate<T>(n);
   fill_values(x, 1, n, c, Role::left, 1000);
-  place_special(x, n, special);
+  place_special(x, n, special, facts(c.dtype).in);
   instance.problem.kind = kind == "sum" ? Kind::sum : Kind::max;
   const bool zero = special == "minus_zero";
   if (!zero) keep_from_zero<T>(x, n, instance.problem.kind, c);

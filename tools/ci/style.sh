@@ -23,6 +23,7 @@ fi
 
 status=0
 tools/check_includes.sh || status=1
+tools/check_formats.sh || status=1
 tools/plumb fmt --check || status=1
 "$ruff" check --quiet . || status=1
 # every tracked file that begins as a script of a shell; SC2016: words for a message, in single quotes

@@ -74,7 +74,7 @@ class Scaffold(unittest.TestCase):
         contract = self.read("reference/ops/my_product.hpp")
         self.assertIn("struct MyProduct {", contract)
         self.assertIn('kName = "my_product"', contract)
-        self.assertIn("DenseView<const T, S> A;", contract)
+        self.assertIn("DenseView<const in_t<T>, S> A;", contract)
         self.assertNotRegex(self.read("reference/ops/my_product.cpp"), r"\b[Gg]emv\b")
 
     def test_rungs_are_numbered_and_take_the_ladders_header(self):

@@ -31,7 +31,14 @@ struct RoofSet {
   double reduced = 0;               // flop/s of tensor units on reduced operands; 0: there are none
   /// flop/s of sums in this format; 0: not known.
   [[nodiscard]] double rate_of(Format accumulate) const {
-    return accumulate == Format::f32 ? fp32 : accumulate == Format::f64 ? fp64 : 0;
+    switch (accumulate) {
+      case Format::f32:
+        return fp32;
+      case Format::f64:
+        return fp64;
+      default:
+        return 0;
+    }
   }
 };
 

@@ -89,7 +89,8 @@ struct OperatorContract {
 
   /// In the type in which the judge computes cases of `dtype`.
   [[nodiscard]] const TypedContract& of(Dtype dtype) const {
-    return value_format(dtype) == Format::f64 ? *in_double : *in_float;
+    return *with_value_type(
+        dtype, [&](auto zero) { return of_value_type<decltype(zero)>(in_float, in_double); });
   }
 };
 
