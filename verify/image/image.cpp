@@ -24,6 +24,7 @@ constexpr Guards kGuards[] = {
     {Format::f64, 0x7ff5f1ce7fb5f1ceu, 0x7149f2ca7149f2cau, 0xf149f2caf149f2cau},
     // a signalling NaN, 1.0e30 and its negative
     {Format::f32, 0x7fb5f1ce7fb5f1ceu, 0x7149f2ca7149f2cau, 0xf149f2caf149f2cau},
+    {Format::tf32, 0x7fb5f1ce7fb5f1ceu, 0x7149f2ca7149f2cau, 0xf149f2caf149f2cau},
     // NaN, a large number and its negative, in either format of the size
     {Format::f16, 0x7db57db57db57db5u, 0x7149714971497149u, 0xf149f149f149f149u},
     {Format::bf16, 0x7fb57fb57fb57fb5u, 0x7149714971497149u, 0xf149f149f149f149u},
@@ -43,7 +44,11 @@ std::uint64_t guard_of_input(Format kind, Poison poison) {
 // Other bits beside an output than beside an input: what a copy takes along from between an input's rows would change nothing.
 std::uint64_t guard_bits(Format kind, bool output, Poison poison) {
   const std::uint64_t word = guard_of_input(kind, poison);
-  return output ? word ^ 0x0000000100000001ull : word;
+  const int bytes = facts(kind).bytes;
+  const std::uint64_t last_bits = bytes == 1   ? 0x0101010101010101u
+                                  : bytes == 2 ? 0x0001000100010001u
+                                               : 0x0000000100000001u;  // of each element
+  return output ? word ^ last_bits : word;
 }
 
 constexpr std::int64_t kWideBytes = 16;  // of one vector access

@@ -76,8 +76,8 @@ struct Twice {
     }
   }
   template <class T>
-  static Cost cost(const Problem<T>& p, const In<T, Space::host>&, const Out<T, Space::host>&) {
-    return {static_cast<double>(p.n), static_cast<double>(2 * p.n) * sizeof(T)};
+  static Work cost(const Problem<T>& p, const In<T, Space::host>&, const Out<T, Space::host>&) {
+    return {static_cast<double>(p.n), static_cast<double>(p.n), static_cast<double>(p.n)};
   }
   static double bound(const Tolerance& t, int, double v, double m, std::int64_t n) {
     return sum_bound(t, v, m, n);

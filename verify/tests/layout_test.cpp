@@ -250,6 +250,65 @@ TEST_CASE("rows of an input and of an output have other bits behind them: a gap 
   }
 }
 
+TEST_CASE("values are encoded where they are stored in another format than they are computed in") {
+  for (const FormatFacts& f : kFormats) {
+    if (!is_floating(f.format)) continue;
+    CAPTURE(f.name);
+    std::vector<double> contents(40);
+    for (std::size_t i = 0; i < contents.size(); ++i)
+      contents[i] = std::ldexp(1.0 + 0.01 * static_cast<double>(i), -3);
+    quantise(f.format, contents.data(), static_cast<std::int64_t>(contents.size()));
+    for (const bool tight : {false, true}) {
+      Placement placement;
+      placement.tight = tight;
+      ImageLayout layout(placement);
+      Segment s;
+      s.kind = f.format, s.source_kind = Format::f64, s.rows = 5, s.cols = 7, s.source = contents.data(),
+      s.source_ld = 8;
+      layout.add(s, false);
+      s.output = true, s.source = nullptr;
+      layout.add(s, false);
+      std::vector<std::byte> image(static_cast<std::size_t>(layout.bytes()));
+      layout.write(image.data());
+      const Segment &in = layout.segments()[0], &out = layout.segments()[1];
+      CHECK(in.extent() == ((in.rows - 1) * in.ld + in.cols) * f.bytes);
+      int wrong = 0, written = 0;
+      for_each_element(in, image.data(), 0, in.elements(), [&](std::int64_t i, const std::byte* at) {
+        wrong += decode(f.format, at) == contents[static_cast<std::size_t>(i / 7 * 8 + i % 7)] ? 0 : 1;
+      });
+      for_each_element(out, image.data(), 0, out.elements(), [&](std::int64_t, const std::byte* at) {
+        written += std::isnan(decode(f.format, at)) ? 0 : 1;
+      });
+      CHECK(wrong == 0);
+      CHECK(written == 0);
+      std::vector<std::byte> after = image;
+      after[static_cast<std::size_t>(in.place(1, 0) - 1)] ^= std::byte{1};
+      CHECK(find_trespass(layout, image.data(), after.data()).kind ==
+            (in.ld > in.cols ? Trespass::Kind::guard : Trespass::Kind::input));
+    }
+  }
+}
+
+TEST_CASE("poison is a NaN or a finite number of usual size in every format of its size") {
+  for (const FormatFacts& f : kFormats) {
+    if (!is_floating(f.format)) continue;
+    CAPTURE(f.name);
+    const auto poison = [&](Poison p) {
+      const std::uint64_t bits = poison_bits(p, f.bytes);
+      return decode(f.format, &bits);
+    };
+    CHECK(std::isnan(poison(Poison::nan_payload)));
+    for (const Poison p : {Poison::sentinel_a, Poison::sentinel_b}) {
+      CHECK(std::fabs(poison(p)) > 1e-3);
+      CHECK(std::fabs(poison(p)) < 2);
+    }
+    CHECK(poison(Poison::sentinel_a) > 0);
+    CHECK(poison(Poison::sentinel_b) < 0);
+  }
+  CHECK_THROWS_WITH_AS((void)poison_bits(Poison::nan_payload, 3),
+                       "no poison is known for elements of 3 bytes", Error);
+}
+
 TEST_CASE("an unknown layout is an error with the nearest") {
   CHECK_THROWS_WITH_AS(
       (void)parse_layout("wid", "case 'x'"),
