@@ -25,8 +25,13 @@ void GapReader::read() {
     const std::int64_t row = a.ld * a.element_bytes(), used = a.cols * a.element_bytes();
     const auto* const begin = static_cast<const volatile unsigned char*>(a.data);
     for (std::int64_t i = 0; i + 1 < a.rows; ++i) {
-      for (std::int64_t byte = used; byte < row; byte += 4)
-        (void)*reinterpret_cast<const volatile std::uint32_t*>(begin + i * row + byte);
+      const auto* const gap = begin + i * row;
+      if (used % 4 == 0 && row % 4 == 0) {
+        for (std::int64_t byte = used; byte < row; byte += 4)
+          (void)*reinterpret_cast<const volatile std::uint32_t*>(gap + byte);
+      } else {  // elements of one or two bytes
+        for (std::int64_t byte = used; byte < row; ++byte) (void)gap[byte];
+      }
     }
   }
   done_.store(true, std::memory_order_relaxed);
