@@ -2,10 +2,7 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/conv2d/costs.hpp"
-#include "gpu/conv2d/few_filters.hpp"
-#include "gpu/conv2d/image_products.hpp"
-#include "gpu/conv2d/register_tile.hpp"
-#include "gpu/conv2d/tiles.hpp"
+#include "gpu/conv2d/families.hpp"
 
 namespace plumb {
 namespace conv2d {

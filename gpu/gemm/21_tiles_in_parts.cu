@@ -13,8 +13,7 @@
 //           shared memory (sm_90, nvcc 13.0, ptxas -v). 2 blocks of 128 threads per SM.
 // Fails at  large products, where rungs 16 and 19 read less; tiny ones: rung 20.
 // Source    M. Osama et al., "Stream-K" (2023), for the rest; split-K: CUTLASS, "Efficient GEMM in CUDA".
-#include "gpu/gemm/parts.hpp"
-#include "gpu/gemm/small_warps.hpp"
+#include "gpu/gemm/families.hpp"
 
 namespace plumb {
 namespace {

@@ -10,7 +10,7 @@
 //           registers (sm_90, nvcc 13.0, ptxas -v). fp32: 3 to 5 blocks of 128 threads per SM.
 // Fails at  large products, where rung 19 loads less; a long K beside few tiles: rungs 20 and 21.
 // Source    CUTLASS, "Efficient GEMM in CUDA".
-#include "gpu/gemm/small_warps.hpp"
+#include "gpu/gemm/families.hpp"
 
 namespace plumb {
 namespace {

@@ -2,7 +2,6 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/gemm/costs.hpp"
-#include "gpu/gemm/mapped.hpp"
 #include "gpu/gemm/tile_list.hpp"
 
 namespace plumb {

@@ -2,9 +2,7 @@
 // from them, and skinny_gemm's adaptive rung.
 #pragma once
 #include "gpu/common/cost_model.hpp"
-#include "gpu/gemm/clusters.hpp"
-#include "gpu/gemm/small_warps.hpp"
-#include "gpu/gemm/split_depth.hpp"
+#include "gpu/gemm/families.hpp"
 
 namespace plumb {
 namespace gemm {

@@ -2,7 +2,7 @@
 // rung 14 because the adaptive rung picks it.
 #pragma once
 #include "gpu/device/dependent_launch.hpp"
-#include "gpu/gemm/small_warps.hpp"
+#include "gpu/gemm/families.hpp"
 #include "gpu/sddmm/at_once.hpp"
 
 namespace plumb {

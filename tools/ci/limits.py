@@ -190,7 +190,7 @@ def rewritten(source, limits, kernels):
 
 def compile_command(entry, chip):
     """The build's own command for a file, for one chip, with ptxas -v and no output kept."""
-    arguments = shlex.split(entry["command"])
+    arguments = [a for a in shlex.split(entry["command"]) if a != "-DPLUMB_FAMILIES"]  # a rung's own kernels
     kept, skip = [], False
     for a in arguments:
         if skip or a.startswith(("--generate-code", "-gencode", "-arch")):
