@@ -3,17 +3,29 @@
 set(PLUMB_OPERATORS all CACHE STRING "operators whose kernels are built: all, or their names separated by semicolons")
 option(PLUMB_MUTANTS "build their mutants too (verify --mutants)" ON)
 
+set(PLUMB_SIMT_OPERATORS "" CACHE STRING "operators whose kernels are built for the CPU executor; empty: those of PLUMB_OPERATORS")
+
 file(GLOB PLUMB_KNOWN_OPERATORS CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/reference/ops ${CMAKE_SOURCE_DIR}/reference/ops/*.hpp)
 list(TRANSFORM PLUMB_KNOWN_OPERATORS REPLACE "[.]hpp$" "")
-set(PLUMB_BUILT_OPERATORS ${PLUMB_OPERATORS})
-if(PLUMB_OPERATORS STREQUAL "all")
-  set(PLUMB_BUILT_OPERATORS ${PLUMB_KNOWN_OPERATORS})
-endif()
-foreach(op IN LISTS PLUMB_BUILT_OPERATORS)
-  if(NOT op IN_LIST PLUMB_KNOWN_OPERATORS)
-    message(FATAL_ERROR "PLUMB_OPERATORS: no operator is called '${op}' (known: ${PLUMB_KNOWN_OPERATORS})")
+
+# plumb_operators(NAME OUT): the operators that the variable NAME stands for.
+function(plumb_operators name out)
+  set(operators ${${name}})
+  if(operators STREQUAL "all")
+    set(operators ${PLUMB_KNOWN_OPERATORS})
   endif()
-endforeach()
+  foreach(op IN LISTS operators)
+    if(NOT op IN_LIST PLUMB_KNOWN_OPERATORS)
+      message(FATAL_ERROR "${name}: no operator is called '${op}' (known: ${PLUMB_KNOWN_OPERATORS})")
+    endif()
+  endforeach()
+  set(${out} ${operators} PARENT_SCOPE)
+endfunction()
+plumb_operators(PLUMB_OPERATORS PLUMB_BUILT_OPERATORS)
+plumb_operators(PLUMB_SIMT_OPERATORS PLUMB_BUILT_SIMT_OPERATORS)
+if(NOT PLUMB_BUILT_SIMT_OPERATORS)
+  set(PLUMB_BUILT_SIMT_OPERATORS ${PLUMB_BUILT_OPERATORS})
+endif()
 
 # plumb_operator_of(FILE OUT): the operator of a kernel's file: the folder of a variant, the beginning of a mutant's name ("gemm_tiles.cu"
 # is gemm's); the folder's name where it is no operator's.

@@ -1,6 +1,7 @@
 # The program behind `verify --device simt`: every rung that the CPU executor can run, and the mutants of kernels, with the
 # engine's worker. And the list of what was compiled into it, and of what was not, with its reason.
 function(plumb_simt_worker manifest)
+  set(PLUMB_BUILT_OPERATORS ${PLUMB_BUILT_SIMT_OPERATORS})  # here
   file(GLOB rungs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/[a-z]*/[0-9][0-9]_*.cu)
   file(GLOB mutants CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/verify/mutants/*.cu)
   plumb_built_mutants(mutants)

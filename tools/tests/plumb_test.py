@@ -96,10 +96,10 @@ class Plumb(unittest.TestCase):
         (self.play / name).write_text(text)
         (self.play / name).chmod(0o755)
 
-    def operators(self, preset="cpu"):
+    def operators(self, preset="cpu", name="PLUMB_OPERATORS"):
         """What the build was configured for."""
         cache = (self.folder / "build" / preset / "CMakeCache.txt").read_text()
-        return [line.partition("=")[2] for line in cache.splitlines() if line.startswith("PLUMB_OPERATORS:")]
+        return [line.partition("=")[2] for line in cache.splitlines() if line.startswith(name + ":")]
 
     def log(self):
         return (self.play / "log").read_text().splitlines() if (self.play / "log").exists() else []
@@ -135,6 +135,16 @@ class Plumb(unittest.TestCase):
             self.plumb("verify", *words)
             self.assertEqual(self.operators(), built, words)
             shutil.rmtree(self.folder / "build")
+
+    def test_kernels_for_the_executor_are_built_where_it_runs_them(self):
+        for words, built in (
+            (["--case", "all"], ["spmv"]),
+            (["--case", "gemm", "--device", "simt"], ["gemm;spmv"]),
+            (["--case", "skinny_gemm", "--device=cpu,simt", "--race"], ["gemm;skinny_gemm;spmv"]),
+            (["--mutants"], ["all"]),
+        ):
+            self.plumb("verify", *words)
+            self.assertEqual(self.operators(name="PLUMB_SIMT_OPERATORS"), built, words)
 
     def test_mutants_are_built_where_a_command_runs_or_lists_them(self):
         def built():

@@ -73,7 +73,7 @@ Plan plan_bench(const BenchOptions& o, const std::optional<DrawnRun>& drawn) {
   VariantChoice variants;
   variants.globs = o.variants, variants.devices = o.devices;
   variants.more = variants_of_plugins(o.plugins);
-  if (o.plugins.empty()) require_kernels(o.cases);
+  if (o.plugins.empty()) require_kernels(o.cases, false);
   for (const std::string& file : files_without_gpu())
     fmt::print(stderr,
                "note: {} is not timed: there is no GPU here (verify --device simt judges it on the CPU)\n",

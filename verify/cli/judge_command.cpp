@@ -255,7 +255,7 @@ int run_judging(VerifyOptions o) {
   if (!user_files().empty() && o.variants.empty()) o.variants = {"user/*"};
   if (const std::string note = choose_device_of_folder(o); !note.empty() && !o.quiet)
     fmt::print(stderr, "note: {}\n", note);
-  if (rungs_wanted(o.variants)) require_kernels(o.cases);
+  if (rungs_wanted(o.variants)) require_kernels(o.cases, device_wanted(o.devices, Device::simt));
   if (device_wanted(o.devices, Device::simt) && !add_simt(o, choice.more)) return kBrokenHarness;
   add_stress(o, choice);
   choice.globs = o.variants, choice.devices = o.devices;

@@ -103,7 +103,8 @@ int run_mutants(const VerifyOptions& o) {
                   {o.dry_run, "--dry-run"}});
   for (const std::string& path : o.reports()) require_writable(path);
   require_child(o.run);
-  require_mutants(o.cases.empty() ? "all" : o.cases);
+  require_mutants(o.cases.empty() ? "all" : o.cases,
+                  o.devices.empty() || device_wanted(o.devices, Device::simt));
   const MutantOutcome outcome = attack_mutants(sweep_options(o));
   for (const std::string& d : outcome.defects) fmt::print(stderr, "broken harness: {}\n", d);
   if (!outcome.defects.empty()) return kBrokenHarness;

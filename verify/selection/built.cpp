@@ -11,25 +11,26 @@
 
 namespace plumb {
 
-void require_kernels(const std::string& cases) {
+void require_kernels(const std::string& cases, bool simt) {
   const CaseFilter filter(cases);
   std::vector<std::string> missing, built;
   for (const auto& entry : operators()) {
-    const bool named = matches_any(filter.operator_globs(), entry->name());
-    if (is_built(entry->name()))
-      built.push_back(entry->name());
-    else if (named)
-      missing.push_back(entry->name());
+    const std::string op = entry->name();
+    const bool here = is_built(op) && (!simt || is_built_for_simt(op));
+    if (here)
+      built.push_back(op);
+    else if (matches_any(filter.operator_globs(), op))
+      missing.push_back(op);
   }
   if (missing.empty()) return;
-  throw Error(
-      fmt::format("--case names {}, and this program was built with the kernels of {} alone: tools/plumb "
-                  "verify builds them, tools/plumb build those of all operators",
-                  fmt::join(missing, ", "), fmt::join(built, ", ")));
+  throw Error(fmt::format(
+      "--case names {}, and this program was built with the kernels of {} alone{}: tools/plumb verify builds "
+      "what is named, tools/plumb build --all everything",
+      fmt::join(missing, ", "), fmt::join(built, ", "), simt ? " for the CPU executor" : ""));
 }
 
-void require_mutants(const std::string& cases) {
-  require_kernels(cases);
+void require_mutants(const std::string& cases, bool simt) {
+  require_kernels(cases, simt);
   if (!kMutantsBuilt)
     throw Error("this program was built without mutants: tools/plumb verify --mutants builds them");
 }
