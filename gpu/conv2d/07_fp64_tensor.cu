@@ -10,7 +10,7 @@
 //           TFLOP/s, a third of the tensor pipe.
 // Fails at  devices before sm_90; address arithmetic, which now limits products of twice the rate.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; gemm's rung 14.
-#include "gpu/conv2d/families.hpp"
+#include "gpu/conv2d/tiles_family.hpp"
 
 namespace plumb {
 namespace {

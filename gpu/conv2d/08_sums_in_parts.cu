@@ -9,7 +9,7 @@
 //           (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  outputs of many tiles, where there is nothing to divide; fewer than 64 filters, whose tile is mostly empty.
 // Source    gemm's rung 20.
-#include "gpu/conv2d/families.hpp"
+#include "gpu/conv2d/tiles_family.hpp"
 
 namespace plumb {
 namespace {

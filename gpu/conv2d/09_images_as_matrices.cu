@@ -7,7 +7,7 @@
 // Limits    fp32 / fp64: 95 / 216 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  every other filter: unsupported. Few outputs, as rung 6: rung 10 has parts of sums and smaller tiles for both.
 // Source    the view of 1 x 1 filters as a product of matrices: S. Chetlur et al. (2014), as rung 4.
-#include "gpu/conv2d/families.hpp"
+#include "gpu/conv2d/tiles_family.hpp"
 
 namespace plumb {
 namespace {

@@ -14,7 +14,7 @@
 //           to 1.3 times as long.
 // Fails at  C of a few tiles, as rung 12.
 // Source    as rung 14.
-#include "gpu/gemm/families.hpp"
+#include "gpu/gemm/tensor_family.hpp"
 
 namespace plumb {
 namespace {

@@ -16,7 +16,7 @@
 //           one bank, here 11. Rows by a bulk copy each, without a map, are too many copies: 530 us at 2044.
 // Fails at  rows of B that do not lie on 16 bytes, where it is rung 15; 1022, too small to pack.
 // Source    PTX ISA, "cp.async.bulk.tensor".
-#include "gpu/gemm/families.hpp"
+#include "gpu/gemm/mapped_family.hpp"
 
 namespace plumb {
 namespace {

@@ -13,7 +13,7 @@
 //           shared memory (sm_90, nvcc 13.0, ptxas -v). 2 blocks of 128 threads per SM.
 // Fails at  large products, where rungs 16 and 19 read less; tiny ones: rung 20.
 // Source    M. Osama et al., "Stream-K" (2023), for the rest; split-K: CUTLASS, "Efficient GEMM in CUDA".
-#include "gpu/gemm/families.hpp"
+#include "gpu/gemm/divided_family.hpp"
 
 namespace plumb {
 namespace {

@@ -10,7 +10,8 @@
 //           registers (sm_90, nvcc 13.0, ptxas -v). fp32: 3 to 5 blocks of 128 threads per SM.
 // Fails at  large products, where rung 19 loads less; a long K beside few tiles: rungs 20 and 21.
 // Source    CUTLASS, "Efficient GEMM in CUDA".
-#include "gpu/gemm/families.hpp"
+#include "gpu/gemm/multistage_family.hpp"
+#include "gpu/gemm/tensor_family.hpp"
 
 namespace plumb {
 namespace {

@@ -75,15 +75,15 @@ function(plumb_built list)
   set(${list} ${kept} PARENT_SCOPE)
 endfunction()
 
-# plumb_families(OUT): the files gpu/OP/families/*.cu that the rungs of built operators need: those of their own ladder, and of others whose
-# families.hpp a header of theirs includes. To be compiled with PLUMB_FAMILIES, beside the rungs.
+# plumb_families(OUT): the files gpu/OP/families/*.cu that the rungs of built operators need: those of their own ladder, and of others of
+# whose families a header of theirs makes use. To be compiled with PLUMB_FAMILIES, beside the rungs.
 function(plumb_families out)
   file(GLOB all CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/*/families/*.cu)
   set(needed "")
   foreach(op IN LISTS PLUMB_BUILT_OPERATORS)
     file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/${op}/*.hpp)
     foreach(header IN LISTS headers)
-      file(STRINGS ${header} lines REGEX "^#include \"gpu/[a-z0-9_]+/(families|tile_list)[.]hpp\"")
+      file(STRINGS ${header} lines REGEX "^#include \"gpu/[a-z0-9_]+/[a-z0-9_]*(_family|tile_list)[.]hpp\"")
       list(APPEND needed ${lines})
     endforeach()
   endforeach()

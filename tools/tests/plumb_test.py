@@ -42,7 +42,7 @@ echo cmake >>"$PLAY/log"
 # Notes its targets, and makes each a program that says how it was called. It waits while there is a file
 # `hold`.
 NINJA = """#!/bin/bash
-[ "$3" != -n ] || { echo "[1/46] a step"; exit; }
+[ "$3" != -t ] || { printf 'a step\n%.0s' {1..46}; exit; }
 echo "ninja ${*:3}" >>"$PLAY/log"
 [ ! -e "$PLAY/broken" ] || exit 1
 while [ -e "$PLAY/hold" ]; do sleep 0.05; done

@@ -1,13 +1,10 @@
-// A family of gemm's launches (families.hpp): tiles of B by the copy engine, and slices of the depth apart.
-#include "gpu/gemm/families.hpp"
+// A family of gemm's launches: tiles of B by the copy engine.
+#include "gpu/gemm/mapped_family.hpp"
 
 namespace plumb {
 namespace gemm {
 
-#define PLUMB_DEFINE(S) PLUMB_GEMM_RUN_MAPPED(template, S)
-PLUMB_GEMM_MAPPED(PLUMB_DEFINE)
-#undef PLUMB_DEFINE
-PLUMB_GEMM_RUN_SLICES(template, Slices)
+PLUMB_GEMM_MAPPED(template)
 
 }  // namespace gemm
 }  // namespace plumb

@@ -1,11 +1,10 @@
-// A family of gemm's launches (families.hpp): tiles of 32 x 32, the depth of each divided among blocks.
-#include "gpu/gemm/families.hpp"
+// A family of gemm's launches: tiles of 32 x 32, the depth of each divided among blocks.
+#include "gpu/gemm/split_depth_family.hpp"
 
 namespace plumb {
 namespace gemm {
 
-PLUMB_GEMM_RUN_SPLIT_DEPTH(template, float)
-PLUMB_GEMM_RUN_SPLIT_DEPTH(template, double)
+PLUMB_GEMM_SPLIT_DEPTH(template)
 
 }  // namespace gemm
 }  // namespace plumb
