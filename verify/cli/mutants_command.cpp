@@ -13,6 +13,7 @@
 #include "verify/report/mutant_report.hpp"
 #include "verify/report/reporter.hpp"
 #include "verify/selection/built.hpp"
+#include "verify/selection/selection.hpp"
 #include "verify/sweep/mutant_sweep.hpp"
 #include "verify/sweep/sweep.hpp"
 
