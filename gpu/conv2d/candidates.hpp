@@ -2,10 +2,10 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/conv2d/costs.hpp"
-#include "gpu/conv2d/few_filters.hpp"
-#include "gpu/conv2d/image_products.hpp"
-#include "gpu/conv2d/register_tile.hpp"
-#include "gpu/conv2d/tiles.hpp"
+#include "gpu/conv2d/few_filters_family.hpp"
+#include "gpu/conv2d/image_products_family.hpp"
+#include "gpu/conv2d/register_tile_family.hpp"
+#include "gpu/conv2d/tiles_family.hpp"
 
 namespace plumb {
 namespace conv2d {

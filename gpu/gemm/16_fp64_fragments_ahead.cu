@@ -8,14 +8,14 @@
 //           cache.
 // Fails at  C of a few tiles, as rung 12.
 // Source    as rung 14.
-#include "gpu/gemm/fp64_tensor.hpp"
+#include "gpu/gemm/tensor_family.hpp"
 
 namespace plumb {
 namespace {
 
 using namespace gemm;
 
-using Tile = TensorShape<double, 128, 64, 16, 4, 2, 1, 4>;
+using Tile = Fp64Tile;
 
 const Register<Gemm, double, Space::device> f64{
     "16_fp64_fragments_ahead", run_tensor<double, Tile, FragmentsAhead>, Traits{}.needs_sm(90)};

@@ -2,7 +2,8 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/gemm/costs.hpp"
-#include "gpu/gemm/mapped.hpp"
+#include "gpu/gemm/mapped_family.hpp"
+#include "gpu/gemm/slices_family.hpp"
 #include "gpu/gemm/tile_list.hpp"
 
 namespace plumb {

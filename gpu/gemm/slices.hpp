@@ -165,9 +165,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
 using Slices = Apart<64, 128, 16, 1, 2, 4, 16, 8, 3, 1>;
 
 /// As rung 12 where B's rows, or their ends, let a copy move one element only.
-inline void run_slices(const Problem<float>& p, const In<float>& in, const Out<float>& out,
-                       Context& context) {
-  using S = Slices;
+template <class S>
+void run_slices_of(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {
   const Index tiles = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN);
   const std::uintptr_t bits =
       reinterpret_cast<std::uintptr_t>(in.B.data) |
@@ -182,6 +181,10 @@ inline void run_slices(const Problem<float>& p, const In<float>& in, const Out<f
       "multiprocessors idle");
   launch(bits % 16 == 0 ? gemm_slices<S, 4> : gemm_slices<S, 2>, tiles, S::kThreads, S::kShared,
          context.stream, p, in, out);
+}
+inline void run_slices(const Problem<float>& p, const In<float>& in, const Out<float>& out,
+                       Context& context) {
+  run_slices_of<Slices>(p, in, out, context);
 }
 
 }  // namespace gemm

@@ -2,9 +2,11 @@
 // from them, and skinny_gemm's adaptive rung.
 #pragma once
 #include "gpu/common/cost_model.hpp"
-#include "gpu/gemm/clusters.hpp"
-#include "gpu/gemm/small_warps.hpp"
-#include "gpu/gemm/split_depth.hpp"
+#include "gpu/gemm/clusters_family.hpp"
+#include "gpu/gemm/divided_family.hpp"
+#include "gpu/gemm/multistage_family.hpp"
+#include "gpu/gemm/split_depth_family.hpp"
+#include "gpu/gemm/tensor_family.hpp"
 
 namespace plumb {
 namespace gemm {

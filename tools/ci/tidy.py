@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """clang-tidy over every host file of a build, and zero findings.
 
-    tools/ci/tidy.py build/cpu [--deep] [--tests] [--jobs N] [FILE...]
+    tools/ci/tidy.py build/cpu [--deep] [--tests] [--jobs N] [--reading] [FILE...]
 
 Reads compile_commands.json of the build folder, which must be built: the headers of a file, as ninja noted
 them, are part of what its result is remembered by (BUILD/tidy/), so that a second run checks only what has
 changed. Most of the time goes to headers: where PLUMB_UNITY is on, files of a library are read together, more
 of them at once than the build compiles. --deep adds the static analyser, which takes four times as long, and
-the checks in SELDOM. FILE: these alone. Exit 0: nothing found; 1: findings; 2: it cannot run."""
+the checks in SELDOM. FILE: these alone; with --reading a header too, through one file that includes it. Exit
+0: nothing found; 1: findings; 2: it cannot run."""
 
 import argparse
 import hashlib
@@ -159,6 +160,22 @@ def headers(build):
     return found
 
 
+def through(names, units, of_object):
+    """`names` with a header replaced by the compiled file that reads it and the fewest others; those that no
+    file reads are left out."""
+    reads = {
+        u.names[0]: {str(h.relative_to(ROOT)) for o in u.objects for h in of_object.get(o, [])} for u in units
+    }
+    compiled = {name for u in units for name in u.names}
+    found = set()
+    for name in names:
+        if name in compiled:
+            found.add(name)
+        elif readers := [u for u, headers_read in reads.items() if name in headers_read]:
+            found.add(min(readers, key=lambda u: (len(reads[u]), u)))
+    return sorted(found)
+
+
 class Memory:
     """Remembers by its inputs what was found clean."""
 
@@ -199,6 +216,7 @@ def main():
     p.add_argument("files", nargs="*", metavar="FILE")
     p.add_argument("--deep", action="store_true")
     p.add_argument("--tests", action="store_true", help="the doctest suites too")
+    p.add_argument("--reading", action="store_true", help="FILE may be a header, or not compiled here")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     a = p.parse_intermixed_args()
     build = a.build.resolve()
@@ -209,6 +227,12 @@ def main():
     if not a.files and "PLUMB_UNITY:BOOL=ON" in (build / "CMakeCache.txt").read_text():
         units = join(units, memory.folder)
     wanted = [os.path.relpath(Path(f).resolve(), ROOT) for f in a.files]
+    of_object = headers(build)
+    if a.reading:
+        wanted = through(wanted, units, of_object)
+        if not wanted:
+            print("tidy: no file of these is compiled here, and none reads them")
+            return 0
     for name in wanted:
         if not any(name in u.names for u in units):
             die(f"{name}: not compiled in {a.build}")
@@ -216,7 +240,6 @@ def main():
         wanted = [n for u in units for n in u.names if a.tests or "/tests/" not in n]
     chosen = [u for u in units if any(n in wanted for n in u.names)]
     write_database(build, memory.folder, units)
-    of_object = headers(build)
     findings = checked = 0
 
     def job(unit):

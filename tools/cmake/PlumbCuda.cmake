@@ -1,5 +1,23 @@
-# Decides whether gpu/ is built (PLUMB_WITH_CUDA), and says why.
+# Decides whether gpu/ is built (PLUMB_WITH_CUDA) and for which chips, and says why.
 set(PLUMB_WITH_CUDA OFF)
+
+# plumb_chips_here(OUT): the architectures of the GPUs of this machine, as CMAKE_CUDA_ARCHITECTURES has them; "90" where there is none, for
+# who compiles kernels without running them. Several chips in one build are for releases: -DCMAKE_CUDA_ARCHITECTURES="80-real;90".
+function(plumb_chips_here out)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE said ERROR_QUIET RESULT_VARIABLE failed)
+  set(chips "")
+  if(failed EQUAL 0)
+    string(REGEX MATCHALL "[0-9]+[.][0-9]" chips "${said}")
+    list(TRANSFORM chips REPLACE "[.]" "")
+    list(TRANSFORM chips APPEND "-real")
+    list(REMOVE_DUPLICATES chips)
+  endif()
+  if(NOT chips)
+    set(chips 90)
+  endif()
+  set(${out} "${chips}" PARENT_SCOPE)
+endfunction()
+
 if(NOT PLUMB_GPU STREQUAL "OFF")
   if(NOT DEFINED CMAKE_CUDA_COMPILER)
     find_program(PLUMB_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr/local/cuda/bin)
@@ -9,7 +27,8 @@ if(NOT PLUMB_GPU STREQUAL "OFF")
   endif()
   if(CMAKE_CUDA_COMPILER)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
-      set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "sm_80, sm_90, and PTX for later chips")
+      plumb_chips_here(chips)
+      set(CMAKE_CUDA_ARCHITECTURES "${chips}" CACHE STRING "the chips of this machine; \"80-real;90\" for sm_80, sm_90 and later ones")
     endif()
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
@@ -41,7 +60,9 @@ function(plumb_kernels name)
   endif()
   foreach(library IN LISTS made)
     target_compile_features(${library} PRIVATE cuda_std_17)
-    target_compile_options(${library} PRIVATE -lineinfo)  # lines for compute-sanitizer and profilers; the code is the same
+    # lines for compute-sanitizer and profilers: the code is the same. They are most of a program's size, and fatbinary leaves what has them
+    # uncompressed unless it is told.
+    target_compile_options(${library} PRIVATE -lineinfo -Xfatbin=-compress-all)
     target_link_libraries(${library} PUBLIC plumb_flags ${ARG_LINK})
   endforeach()
 endfunction()

@@ -86,7 +86,7 @@ function(plumb_extra_folder folder)
   endif()
   set(parts $<TARGET_NAME_IF_EXISTS:plumb_gpu_backends> plumb_cpu $<TARGET_NAME_IF_EXISTS:plumb_gpu> ${kernels} plumb_openblas Eigen3::Eigen)
   plumb_extra_program(verify_${id} verify ${place} ${CMAKE_SOURCE_DIR}/verify/main.cpp ${place}/files.cpp
-                      LINK plumb_verify ${parts} plumb_mutants plumb_interposed $<TARGET_NAME_IF_EXISTS:plumb_device_mutants>)
+                      LINK plumb_verify ${parts} $<TARGET_NAME_IF_EXISTS:plumb_mutants> plumb_interposed $<TARGET_NAME_IF_EXISTS:plumb_device_mutants>)
   plumb_extra_program(bench_${id} bench ${place} ${CMAKE_SOURCE_DIR}/tools/bench.cpp ${place}/files.cpp
                       LINK plumb_bench ${parts})
   # The rungs' workers are those of the usual build, where they have been built.

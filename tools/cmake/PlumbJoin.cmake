@@ -1,7 +1,7 @@
 # plumb_join(OUT SOURCES...): what is compiled in place of files of variants or mutants. With PLUMB_UNITY, up to eight of one folder stand in
 # one file, which CMake writes: nvcc takes 1.4 s of processor time for an empty file, and 0.3 s more for a usual rung. They name their kernels
 # and registrars alike, so that each is read in a namespace of its own, plumb::of_STEM. All headers are read first, outside of these. A
-# file with options of its own stays alone.
+# file with options of its own stays alone, and one of a family (gpu/gemm/families/).
 function(plumb_join out)
   if(NOT PLUMB_UNITY)
     set(${out} ${ARGN} PARENT_SCOPE)
@@ -12,7 +12,7 @@ function(plumb_join out)
   foreach(source IN LISTS ARGN)
     get_filename_component(source ${source} ABSOLUTE)
     get_source_file_property(options ${source} COMPILE_OPTIONS)
-    if(options)
+    if(options OR source MATCHES "/families/")  # what is instantiated for all cannot stand in a namespace of its own
       list(APPEND joined ${source})
       continue()
     endif()

@@ -1,21 +1,29 @@
-# Writes the manifest of variants from the same globs that compile them: "op|cpu/01_serial" per line of a C++ array.
-# verify compares what registered itself with it, so that a dropped object or a misspelt name is a broken harness (exit 4).
+# Writes the manifest of variants from the same globs that compile them: {"op", "cpu/01_serial", whether it is built} per line of a list
+# in C++. verify compares what registered itself with it, so that a dropped object or a misspelt name is a broken harness
+# (exit 4). A file of its own, so that one more operator costs no compilation of the judge.
 function(plumb_manifest output)
   set(lines "")
   foreach(source IN LISTS PLUMB_CPU_SOURCES PLUMB_GPU_SOURCES)
-    get_filename_component(folder ${source} DIRECTORY)
-    get_filename_component(op ${folder} NAME)
+    plumb_operator_of(${source} op)
+    plumb_is_built(${source} built)
     get_filename_component(stem ${source} NAME_WE)
+    set(space cpu)
     if(source MATCHES "\\.cu$")
-      string(APPEND lines "    {\"${op}\", \"gpu/${stem}\"},\n")
-    else()
-      string(APPEND lines "    {\"${op}\", \"cpu/${stem}\"},\n")
+      set(space gpu)
     endif()
+    string(APPEND lines "    {\"${op}\", \"${space}/${stem}\", ${built}},\n")
   endforeach()
+  set(mutants false)
+  if(PLUMB_MUTANTS)
+    set(mutants true)
+  endif()
   file(CONFIGURE OUTPUT ${output} CONTENT
 "// Written by CMake from the globs that compile the variants.
-inline constexpr plumb::ManifestLine kManifest[] = {
-${lines}    {\"\", \"\"},
-};
+#include \"verify/engine/manifest.hpp\"
+namespace plumb {
+const std::initializer_list<ManifestLine> kManifest = {
+${lines}};
+const bool kMutantsBuilt = ${mutants};
+}  // namespace plumb
 " @ONLY)
 endfunction()

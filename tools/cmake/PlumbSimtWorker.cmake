@@ -1,39 +1,40 @@
 # The program behind `verify --device simt`: every rung that the CPU executor can run, and the mutants of kernels, with the
 # engine's worker. And the list of what was compiled into it, and of what was not, with its reason.
 function(plumb_simt_worker manifest)
+  set(PLUMB_BUILT_OPERATORS ${PLUMB_BUILT_SIMT_OPERATORS})  # here
   file(GLOB rungs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/[a-z]*/[0-9][0-9]_*.cu)
   file(GLOB mutants CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/verify/mutants/*.cu)
+  plumb_built_mutants(mutants)
   set(kernels ${mutants})
   set(lines "")
   foreach(source IN LISTS rungs)
-    get_filename_component(folder ${source} DIRECTORY)
-    get_filename_component(op ${folder} NAME)
+    plumb_operator_of(${source} op)
+    plumb_is_built(${source} built)
     get_filename_component(stem ${source} NAME_WE)
     set(why_not "")
     plumb_requires(${source} library ${PLUMB_LIBRARY_WORDS})
     if(library)
       set(why_not "a vendor's library needs a device")
-    else()
+    elseif(built)
       list(APPEND kernels ${source})
     endif()
-    string(APPEND lines "    {\"${op}\", \"gpu/${stem}\", \"${why_not}\"},\n")
+    string(APPEND lines "    {\"${op}\", \"gpu/${stem}\", \"${why_not}\", ${built}},\n")
   endforeach()
   file(CONFIGURE OUTPUT ${manifest} CONTENT
 "// Written by CMake from the globs that compile the kernels of the CPU executor's worker.
-struct SimtManifestLine {
-  const char* op;
-  const char* variant;
-  const char* why_not;  // why it is not in them, or \"\"
-};
-inline constexpr SimtManifestLine kSimtManifest[] = {
-${lines}    {\"\", \"\", \"\"},
-};
+#include \"verify/engine/manifest.hpp\"
+namespace plumb {
+const std::initializer_list<SimtManifestLine> kSimtManifest = {
+${lines}};
+}  // namespace plumb
 " @ONLY)
   # its main(), with the backend: the worker of a user's own kernels has the same (PlumbExtra.cmake)
   add_library(plumb_simt_worker_main OBJECT simt/main.cpp simt/simt_backend.cpp)
   target_link_libraries(plumb_simt_worker_main PRIVATE plumb_verify plumb_simt)
   add_executable(plumb_simt_worker $<TARGET_OBJECTS:plumb_simt_worker_main>)
-  plumb_join(kernels ${kernels})
+  plumb_families(families)
+  plumb_join(kernels ${kernels} ${families})
+  set(PLUMB_SIMT_DEFINITIONS -DPLUMB_FAMILIES)
   plumb_simt_kernels(plumb_simt_worker_kernels ${kernels})
   target_link_libraries(plumb_simt_worker PRIVATE plumb_simt_worker_kernels)
   target_link_libraries(plumb_simt_worker PRIVATE plumb_verify plumb_simt OpenMP::OpenMP_CXX)

@@ -2,7 +2,7 @@
 # gpu/device/stress.hpp compiled in, and the engine's worker. Built when asked for (ninja plumb_stress_worker, tools/plumb verify
 # --stress) or with PLUMB_STRESS, since it is half of the GPU build again; for one architecture, since it is for the machine at hand.
 option(PLUMB_STRESS "build plumb_stress_worker with everything else" OFF)
-set(PLUMB_STRESS_ARCHITECTURES 90 CACHE STRING "architecture of plumb_stress_worker's kernels (native, 80, 90, ...)")
+set(PLUMB_STRESS_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}" CACHE STRING "architecture of plumb_stress_worker's kernels (80, 90, ...)")
 
 # plumb_stress_kernels(NAME ALL sources.cu...): an OBJECT library of kernels with the delays compiled in; ALL: EXCLUDE_FROM_ALL or "".
 function(plumb_stress_kernels name everything)
@@ -15,6 +15,9 @@ endfunction()
 
 function(plumb_stress_worker)
   file(GLOB rungs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/[a-z]*/[0-9][0-9]_*.cu)
+  plumb_built(rungs)
+  plumb_families(families)
+  list(APPEND rungs ${families})
   plumb_take(rungs of_libraries ${PLUMB_LIBRARY_WORDS})  # a library's own kernels hold no delays
   plumb_take(rungs sm90a_rungs sm_90a)
   set(everything EXCLUDE_FROM_ALL)
@@ -32,6 +35,7 @@ function(plumb_stress_worker)
     endif()
     set(name plumb_stress_${part})
     plumb_stress_kernels(${name} "${everything}" ${sources})
+    target_compile_definitions(${name} PRIVATE PLUMB_FAMILIES)
     if(part STREQUAL "sm90a_rungs")
       set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES 90a-real)
     endif()

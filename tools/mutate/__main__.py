@@ -147,7 +147,7 @@ def attack_operator(op, chosen, extra, arguments):
 
 def mutate(arguments):
     extra = os.environ.get("PLUMB_MUTATE_EXTRA", "")
-    manifest = os.path.join(preset_folder(), "verify", "simt_manifest.inc")
+    manifest = os.path.join(preset_folder(), "verify", "simt_manifest.cpp")
     absent = known_variants.absent_from_executor(manifest)
     chosen = known_variants.choose(TREE, extra, arguments.mutate.split(","), arguments.device, absent)
     all_of = found(chosen)

@@ -37,7 +37,7 @@ def of_tree(tree):
 def absent_from_executor(manifest):
     """Rungs that the CPU executor cannot run, with the reason, as the build lists them."""
     with open(manifest, encoding="utf-8") as file:
-        lines = re.findall(r'\{"(\w+)", "(gpu/\w+)", "([^"]+)"\}', file.read())
+        lines = re.findall(r'\{"(\w+)", "(gpu/\w+)", "([^"]+)", \w+\}', file.read())
     return {(op, name): why for op, name, why in lines}
 
 

@@ -54,6 +54,6 @@ def new_plugin(tree, op, name, place="."):
     ready = "; its kernels are correct as they are" if op == "spmv" else ""
     return (
         f"wrote {name}/: plugin.c (the list), host.c, cuda.cu, CMakeLists.txt, plugin_abi.h{ready}\n"
-        f"now: cmake -S {name} -B {name}/build && cmake --build {name}/build && "
+        f"now: cmake -S {name} -B {name}/build -G Ninja && cmake --build {name}/build && "
         f"tools/plumb verify --plugin {name}/build/lib{name}.so"
     )

@@ -3,6 +3,7 @@ and hands over."""
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -11,16 +12,24 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120  # seconds after which a test gives up; nothing is measured
 
+# Keeps its cache as the real one does: what is not defined anew stays.
 CMAKE = """#!/bin/bash
+defined=()
 while [ $# -gt 0 ]; do
   case $1 in
     -B) dir=$2; shift ;;
-    -DPLUMB_EXTRA_KERNELS:*) extra=${1#-D} ;;
+    -D*) defined+=("${1#-D}") ;;
   esac
   shift
 done
 mkdir -p "$dir"
-printf '%s\\n' "${extra:-PLUMB_EXTRA_KERNELS:STRING=}" >"$dir/CMakeCache.txt"
+cache=$dir/CMakeCache.txt
+touch "$cache"
+for entry in "${defined[@]}"; do
+  grep -v "^${entry%%:*}:" "$cache" >"$cache.new"
+  printf '%s\\n' "$entry" >>"$cache.new"
+  mv "$cache.new" "$cache"
+done
 printf 'build %s: x\\n' bin/plumb_simt_worker >"$dir/build.ninja"
 sed -n 's/^PLUMB_EXTRA_KERNELS:STRING=//p' "$dir/CMakeCache.txt" | tr ';' '\\n' |
   while IFS= read -r folder; do
@@ -33,7 +42,9 @@ echo cmake >>"$PLAY/log"
 # Notes its targets, and makes each a program that says how it was called. It waits while there is a file
 # `hold`.
 NINJA = """#!/bin/bash
+[ "$3" != -t ] || { printf 'a step\n%.0s' {1..46}; exit; }
 echo "ninja ${*:3}" >>"$PLAY/log"
+[ ! -e "$PLAY/broken" ] || exit 1
 while [ -e "$PLAY/hold" ]; do sleep 0.05; done
 for target in "${@:3}"; do
   mkdir -p "$2/$(dirname "$target")"
@@ -57,11 +68,13 @@ class Plumb(unittest.TestCase):
             (self.folder / part).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / part, self.folder / part)
         shutil.copytree(ROOT / "tools/scaffold", self.folder / "tools/scaffold")
+        for op in ("spmv", "gemm", "skinny_gemm"):
+            (self.folder / f"reference/ops/{op}.hpp").parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / f"reference/ops/{op}.hpp").touch()
         self.play = self.folder / "play"
         self.play.mkdir()
         for name, text in (("cmake", CMAKE), ("ninja", NINJA), ("dpkg-query", "#!/bin/bash\nprintf 'ii '\n")):
-            (self.play / name).write_text(text)
-            (self.play / name).chmod(0o755)
+            self.put_program(name, text)
         self.environment = dict(
             os.environ, PLAY=str(self.play), PATH=f"{self.play}:{os.environ['PATH']}", PLUMB_PRESET="cpu"
         )
@@ -79,6 +92,15 @@ class Plumb(unittest.TestCase):
             timeout=PATIENCE,
         )
 
+    def put_program(self, name, text):
+        (self.play / name).write_text(text)
+        (self.play / name).chmod(0o755)
+
+    def operators(self, preset="cpu", name="PLUMB_OPERATORS"):
+        """What the build was configured for."""
+        cache = (self.folder / "build" / preset / "CMakeCache.txt").read_text()
+        return [line.partition("=")[2] for line in cache.splitlines() if line.startswith(name + ":")]
+
     def log(self):
         return (self.play / "log").read_text().splitlines() if (self.play / "log").exists() else []
 
@@ -86,6 +108,124 @@ class Plumb(unittest.TestCase):
         (self.folder / name).mkdir()
         for file in files:
             (self.folder / name / file).write_text("")
+
+    def test_kernels_are_built_of_the_operators_that_a_command_names(self):
+        for words, built in (
+            (["verify", "--case", "spmv.f32(rows=3,cols=*),spmv.*"], ["spmv"]),
+            (["verify", "--list"], ["spmv"]),
+            (["verify", "--case=gcn"], ["spmv"]),
+            (["bench", "--case", "gemm.*"], ["gemm;spmv"]),
+            (["verify", "--describe", "skinny_gemm"], ["gemm;skinny_gemm;spmv"]),
+            (["verify", "--case", "all"], ["all"]),
+            (["verify", "--case", "spmv"], ["all"]),
+        ):
+            self.assertEqual(self.plumb(*words).returncode, 0)
+            self.assertEqual(self.operators(), built, words)
+        self.assertEqual(self.log().count("cmake"), 4)
+
+    def test_a_glob_a_file_or_no_name_may_mean_several_operators(self):
+        (self.folder / "mine.txt").write_text("# two\nspmv.f32(rows=3)\n\nskinny_gemm.*\n")
+        for words, built in (
+            (["--case", "*gemm.*"], ["gemm;skinny_gemm"]),
+            (["--case", "@mine.txt"], ["skinny_gemm;spmv"]),
+            (["--matrix", "m.mtx"], ["all"]),
+            (["--mutants"], ["all"]),
+            (["--mutants", "--case", "gemm"], ["gemm"]),
+        ):
+            self.plumb("verify", *words)
+            self.assertEqual(self.operators(), built, words)
+            shutil.rmtree(self.folder / "build")
+
+    def test_kernels_for_the_executor_are_built_where_it_runs_them(self):
+        for words, built in (
+            (["--case", "all"], ["spmv"]),
+            (["--case", "gemm", "--device", "simt"], ["gemm;spmv"]),
+            (["--case", "skinny_gemm", "--device=cpu,simt", "--race"], ["gemm;skinny_gemm;spmv"]),
+            (["--mutants"], ["all"]),
+        ):
+            self.plumb("verify", *words)
+            self.assertEqual(self.operators(name="PLUMB_SIMT_OPERATORS"), built, words)
+
+    def test_mutants_are_built_where_a_command_runs_or_lists_them(self):
+        def built():
+            return "PLUMB_MUTANTS:BOOL=ON" in (self.folder / "build/cpu/CMakeCache.txt").read_text()
+
+        self.plumb("verify", "--case", "spmv")
+        self.assertFalse(built())
+        self.plumb("verify", "--mutants", "--case", "spmv")
+        self.assertTrue(built())
+        self.plumb("verify", "--case", "spmv")
+        self.assertTrue(built())  # what is there stays
+        self.assertEqual(self.log().count("cmake"), 2)
+
+    def test_build_takes_the_kernels_of_all_operators(self):
+        self.plumb("verify", "--case", "spmv")
+        self.plumb("build")
+        self.assertEqual(self.operators(), ["all"])
+        self.assertIn("ninja bin/verify bin/bench bin/infer bin/dataset", self.log())
+        self.plumb("build", "--all")
+        self.assertEqual(self.log()[-1], "ninja ")
+        self.assertEqual(self.plumb("build", "--all", "verify").returncode, 2)
+
+    def test_kernels_for_a_gpu_are_built_where_there_is_one_or_it_is_asked_for(self):
+        self.put_program("nvcc", "#!/bin/bash\n")
+        one = "#!/bin/bash\necho 'GPU 0: NVIDIA H200'\n"
+        none = "#!/bin/bash\necho 'No devices were found'; exit 9\n"
+        self.environment["CUDA_HOME"] = ""
+        for devices, words, preset in (
+            (none, [], "cpu"),
+            (none, ["--device", "simt"], "cpu"),
+            (none, ["--device=gpu"], "gpu"),
+            (one, [], "gpu"),
+            (one, ["--device", "cpu,simt"], "cpu"),
+            (one, ["--device", "gpu,simt"], "gpu"),
+        ):
+            self.put_program("nvidia-smi", devices)
+            got = self.plumb("verify", "--case", "spmv", *words, preset="")
+            self.assertIn(f"build/{preset}/bin/verify", got.stdout, (devices, words))
+        self.put_program("nvidia-smi", none)
+        self.plumb("build", "--all", preset="")
+        self.assertEqual(self.operators("gpu"), ["all"])
+
+    def test_a_first_build_says_what_and_how_much(self):
+        said = self.plumb("verify", "--case", "gemm").stderr
+        self.assertIn("building verify, used here for the first time, with the kernels of gemm", said)
+        self.assertIn("46 steps", said)
+        self.assertEqual(self.plumb("verify", "--case", "gemm").stderr, "")
+
+    def test_what_stops_a_build_is_no_failure_of_a_kernel(self):
+        (self.folder / "build").write_text("")  # a folder that nobody may write to
+        got = self.plumb("verify", "--case", "spmv")
+        self.assertEqual(got.returncode, 2)
+        self.assertRegex(got.stderr, r"^error: nothing can be written to .*/build: .* exists")
+        self.assertEqual(got.stderr.count("error:"), 1)
+        (self.folder / "build").unlink()
+        (self.play / "broken").touch()
+        got = self.plumb("verify", "--case", "spmv")
+        self.assertEqual(got.returncode, 2)
+        self.assertIn("error: building failed; to see it alone: ninja -C build/cpu bin/verify", got.stderr)
+        self.assertEqual(got.stderr.count("error:"), 1)
+
+    def test_an_interrupted_build_says_so(self):
+        (self.play / "hold").touch()
+        started = subprocess.Popen(
+            ["tools/plumb", "verify", "--case", "spmv"],
+            cwd=self.folder,
+            env=self.environment,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            while not any(line.startswith("ninja") for line in self.log()):
+                self.assertIsNone(started.poll())
+            os.killpg(started.pid, signal.SIGINT)  # as a terminal does
+            said = started.communicate(timeout=PATIENCE)[1]
+        finally:
+            (self.play / "hold").unlink()
+        self.assertEqual(started.returncode, 130)
+        self.assertIn("plumb: interrupted", said)
+        self.assertNotIn("failed", said)
 
     def test_second_build_waits_for_the_first(self):
         self.plumb("build", "verify")
@@ -191,8 +331,9 @@ class Plumb(unittest.TestCase):
         self.assertIn("command: tools/plumb --extra mine\n", got.stdout)
         self.plumb("--extra", "yours", "verify", "--case", "x")
         cache = (self.folder / "build/cpu/CMakeCache.txt").read_text()
+        (folders,) = [line for line in cache.splitlines() if line.startswith("PLUMB_EXTRA_KERNELS")]
         self.assertEqual(
-            sorted(Path(f).name for f in cache.strip().partition("=")[2].split(";")), ["mine", "yours"]
+            sorted(Path(f).name for f in folders.partition("=")[2].split(";")), ["mine", "yours"]
         )
         configured = self.log().count("cmake")
         self.plumb("--extra", "mine", "verify", "--case", "x")

@@ -11,6 +11,7 @@
 #include "verify/bench/gcn_case.hpp"
 #include "verify/bench/roofs.hpp"
 #include "verify/engine/backend.hpp"
+#include "verify/selection/built.hpp"
 
 namespace plumb {
 namespace {
@@ -72,6 +73,11 @@ Plan plan_bench(const BenchOptions& o, const std::optional<DrawnRun>& drawn) {
   VariantChoice variants;
   variants.globs = o.variants, variants.devices = o.devices;
   variants.more = variants_of_plugins(o.plugins);
+  if (o.plugins.empty()) require_kernels(o.cases, false);
+  for (const std::string& file : files_without_gpu())
+    fmt::print(stderr,
+               "note: {} is not timed: there is no GPU here (verify --device simt judges it on the CPU)\n",
+               file);
   if (!drawn) return plan_jobs(select_cases(cases), variants);
   cases.drawn = o.drawn, cases.seed = drawn->seed, cases.timed = drawn->size, cases.matrices = o.matrices;
   const ChosenCases chosen = select_cases(cases);

@@ -67,6 +67,7 @@ std::string notes_of(const BenchResult& r) {
             : fmt::format("noisy {}", kind));
   }
   if (r.warm && r.cold && r.warm->summary.low > r.cold->summary.high) add("warm is slower than cold");
+  add(r.doubt);
   add(kernels_text(r));
   add(r.chosen);
   return notes;

@@ -194,6 +194,27 @@ void rate_against_vendor(BenchReport& report) {
   for (BenchResult& r : report.results) r.pays_after = pays_after(report, r);
 }
 
+const BenchResult* simplest_faster(const BenchReport& report, const BenchResult& library) {
+  if (quoted(library) == nullptr) return nullptr;
+  for (const BenchResult& r : report.results) {
+    const bool first = r.variant.rfind(r.device + "/01_", 0) == 0;
+    if (!first || r.case_id != library.case_id || r.device != library.device || quoted(r) == nullptr)
+      continue;
+    if (quoted(r)->summary.high < quoted(library)->summary.low) return &r;
+  }
+  return nullptr;
+}
+
+BenchResult better_timing(const BenchResult& first, const BenchResult& second, const BenchResult& simpler) {
+  if (quoted(second) == nullptr) return first;
+  const double before = quoted(first)->summary.median, after = quoted(second)->summary.median;
+  BenchResult better = after < before ? second : first;
+  const bool still = quoted(simpler)->summary.high < quoted(better)->summary.low;
+  better.doubt = fmt::format("{} than {}: timed twice, {:.3g} and {:.3g} us",
+                             still ? "slower" : "once slower", simpler.variant, before * 1e6, after * 1e6);
+  return better;
+}
+
 bool is_of_own_type(Arithmetic a) { return a == Arithmetic::native || a == Arithmetic::flushed; }
 
 const Measurement* quoted(const BenchResult& r) { return r.warm ? &*r.warm : r.cold ? &*r.cold : nullptr; }
@@ -219,6 +240,7 @@ std::string to_json(const BenchReport& report) {
            {"output_bytes", r.output_bytes}};
     if (r.adaptive) j["adaptive"] = true;
     if (r.single >= 0) j["left_out_single_s"] = r.single;
+    if (!r.doubt.empty()) j["doubt"] = r.doubt;
     if (r.prepare >= 0) j["prepare_s"] = r.prepare;
     if (r.pays_after >= 0) j["pays_after"] = runs_json(r.pays_after);
     Json kernels = Json::array();
@@ -286,6 +308,7 @@ BenchReport from_json(const std::string& text, const std::string& file) {
                                                       : j.at("pays_after").get<double>();
       }
       r.adaptive = j.value("adaptive", false), r.single = j.value("left_out_single_s", -1.0);
+      r.doubt = j.value("doubt", "");
       if (j.contains("kernels")) {
         for (const Json& k : j.at("kernels")) {
           r.kernels.push_back({k.at("name").get<std::string>(), k.at("registers").get<int>(),

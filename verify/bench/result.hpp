@@ -38,6 +38,7 @@ struct BenchResult {
   std::optional<Measurement> warm, cold;
   bool adaptive = false;  // of ours, chooses its kernel by the case: the one whose choice is rated
   double single = -1;     // seconds of its one run, where it was left out for being slow; below 0: it was not
+  std::string doubt;      // of a library that was timed twice: why, and what came of it
 
   /// False for what failed its judgement and for what is impossible: it is named, and its times are not quoted.
   [[nodiscard]] bool has_times() const { return warm.has_value() || cold.has_value(); }
@@ -75,6 +76,13 @@ int refuse_impossible(BenchReport&);
 /// Fills in the vendor ratios: fastest verified library variant of the same case and device. 0 where the interval of either
 /// time is too wide for a ratio. And after how many runs what is prepared has paid.
 void rate_against_vendor(BenchReport&);
+
+/// The first rung of ours (01) on the library's case and device, where it is faster than the library by more than both intervals: something
+/// else than the library's work may have been timed. Null: it was not timed, or the library is as fast.
+[[nodiscard]] const BenchResult* simplest_faster(const BenchReport&, const BenchResult& library);
+/// Of two timings of one library, the one with the lower median, with both in words. `simpler`: as simplest_faster() found it.
+[[nodiscard]] BenchResult better_timing(const BenchResult& first, const BenchResult& second,
+                                        const BenchResult& simpler);
 
 /// Errors: each throws Error naming the file and what is wrong.
 void write_text(const std::string& path, const std::string& text);

@@ -19,6 +19,7 @@
 #include "verify/engine/user_files.hpp"
 #include "verify/report/failure_folder.hpp"
 #include "verify/report/reporter.hpp"
+#include "verify/selection/built.hpp"
 #include "verify/selection/selection.hpp"
 #include "verify/selection/user_constants.hpp"
 #include "verify/sweep/judge_sweep.hpp"
@@ -252,6 +253,9 @@ int run_judging(VerifyOptions o) {
   if (o.cases.empty() && (!o.matrices.empty() || o.drawn > 0)) o.cases = "all";
   if (o.cases.empty()) throw Error("say what to judge: --case all, or --case GLOB (verify --help)");
   if (!user_files().empty() && o.variants.empty()) o.variants = {"user/*"};
+  if (const std::string note = choose_device_of_folder(o); !note.empty() && !o.quiet)
+    fmt::print(stderr, "note: {}\n", note);
+  if (rungs_wanted(o.variants)) require_kernels(o.cases, device_wanted(o.devices, Device::simt));
   if (device_wanted(o.devices, Device::simt) && !add_simt(o, choice.more)) return kBrokenHarness;
   add_stress(o, choice);
   choice.globs = o.variants, choice.devices = o.devices;

@@ -10,6 +10,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "verify/engine/manifest.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/judge/verdict.hpp"
@@ -44,6 +45,15 @@ void print_rungs_of_simt(const OperatorEntry& entry) {
   }
 }
 
+// Names of variants that the tree has and this program does not: the kernels of their operator are not built (PLUMB_OPERATORS).
+std::vector<std::string> unbuilt(const std::string& op) {
+  std::vector<std::string> names;
+  for (const ManifestLine& line : kManifest) {
+    if (!line.built && op == line.op) names.emplace_back(line.variant);
+  }
+  return names;
+}
+
 void print_variants(const OperatorEntry& entry) {
   for (const auto& [name_, row] : by_name(entry, false)) {
     const auto& [types, v] = row;
@@ -56,6 +66,8 @@ void print_variants(const OperatorEntry& entry) {
     if (v.traits.min_sm > 0) notes += fmt::format("  needs sm_{}", v.traits.min_sm);
     fmt::print("  {:<14}{:<32}{}{}\n", entry.name(), name_, fmt::join(types, " "), notes);
   }
+  for (const std::string& name_ : unbuilt(entry.name()))
+    fmt::print("  {:<14}{:<32}(built when a command names {})\n", entry.name(), name_, entry.name());
   print_rungs_of_simt(entry);
 }
 
@@ -121,9 +133,15 @@ int print_list(const std::string& what, const ListOptions& options) {
     for (const auto& entry : operators()) {
       int smoke = 0, cases = 0;
       for (const Case& c : entry->cases()) smoke += c.tier == Tier::smoke ? 1 : 0, ++cases;
-      fmt::print("  {:<14}{:>3} variants{}, {:>3} mutants, {:>4} cases ({} smoke)\n", entry->name(),
-                 by_name(*entry, false).size(), more_on_simt(*entry), by_name(*entry, true).size(), cases,
-                 smoke);
+      if (!is_built(entry->name())) {
+        fmt::print("  {:<14}{:>3} variants, {:>4} cases ({} smoke); built when a command names it\n",
+                   entry->name(), unbuilt(entry->name()).size(), cases, smoke);
+        continue;
+      }
+      const std::string mutants =
+          kMutantsBuilt ? fmt::format("{:>3} mutants, ", by_name(*entry, true).size()) : "";
+      fmt::print("  {:<14}{:>3} variants{}, {}{:>4} cases ({} smoke)\n", entry->name(),
+                 by_name(*entry, false).size(), more_on_simt(*entry), mutants, cases, smoke);
     }
     fmt::print("verify --list variants | cases | OPERATOR, verify --describe OPERATOR\n");
     return kOk;
@@ -153,7 +171,7 @@ int print_description(const std::string& op) {
   print_contract(op);
   fmt::print("variants; (simt): with --device simt\n");
   print_variants(entry);
-  fmt::print("\nmutants\n");
+  fmt::print("\nmutants{}\n", kMutantsBuilt ? "" : " (none in this build: tools/plumb verify --mutants)");
   for (const auto& [name_, row] : by_name(entry, true)) {
     const MutantInfo& f = row.second.fault;
     fmt::print("  {:<44}{}\n  {:<44}seen in: {}\n", name_, f.fault, "", f.incident);

@@ -12,6 +12,8 @@
 #include "verify/judge/self_test.hpp"
 #include "verify/report/mutant_report.hpp"
 #include "verify/report/reporter.hpp"
+#include "verify/selection/built.hpp"
+#include "verify/selection/selection.hpp"
 #include "verify/sweep/mutant_sweep.hpp"
 #include "verify/sweep/sweep.hpp"
 
@@ -102,6 +104,8 @@ int run_mutants(const VerifyOptions& o) {
                   {o.dry_run, "--dry-run"}});
   for (const std::string& path : o.reports()) require_writable(path);
   require_child(o.run);
+  require_mutants(o.cases.empty() ? "all" : o.cases,
+                  o.devices.empty() || device_wanted(o.devices, Device::simt));
   const MutantOutcome outcome = attack_mutants(sweep_options(o));
   for (const std::string& d : outcome.defects) fmt::print(stderr, "broken harness: {}\n", d);
   if (!outcome.defects.empty()) return kBrokenHarness;

@@ -6,6 +6,7 @@
 
 #include "verify/engine/entry.hpp"
 #include "verify/engine/user_files.hpp"
+#include "verify/selection/built.hpp"
 
 namespace plumb {
 
@@ -23,6 +24,17 @@ bool judges(const VerifyOptions& o) {
 }
 
 }  // namespace
+
+std::string choose_device_of_folder(VerifyOptions& o) {
+  if (!o.devices.empty() || o.mutants || o.run.stress != 0 || !o.tools.empty()) return "";
+  const std::vector<std::string> files = files_without_gpu();
+  if (files.empty()) return "";
+  if (!only_files_without_gpu())
+    return fmt::format("{}: not judged, since there is no GPU here; --device cpu,simt judges it on the CPU",
+                       fmt::join(files, ", "));
+  o.devices = {"simt"};
+  return "there is no GPU here: kernels in .cu files are judged on the CPU executor, as by --device simt";
+}
 
 std::vector<std::string> workers_wanted(const VerifyOptions& o) {
   if (!o.schemata.empty())
@@ -48,6 +60,7 @@ std::vector<std::string> workers_wanted(const VerifyOptions& o) {
 int print_needs(int argc, char** argv) {
   VerifyOptions options;
   if (parse_options(argc, argv, options)) return 0;
+  choose_device_of_folder(options);
   for (const std::string& worker : workers_wanted(options)) fmt::print("needs: {}\n", worker);
   return 0;
 }

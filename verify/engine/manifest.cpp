@@ -10,7 +10,6 @@
 #include "reference/core/fp.hpp"
 #include "verify/engine/worker.hpp"
 
-#include "manifest.inc"
 #include "verify/engine/operators.hpp"
 
 namespace plumb {
@@ -18,6 +17,16 @@ namespace plumb {
 std::vector<UserFile>& user_files() {
   static std::vector<UserFile> all;
   return all;
+}
+
+bool is_built(const std::string& op) {
+  return std::any_of(kManifest.begin(), kManifest.end(),
+                     [&](const ManifestLine& line) { return line.built && op == line.op; });
+}
+
+bool is_built_for_simt(const std::string& op) {
+  return std::any_of(kSimtManifest.begin(), kSimtManifest.end(),
+                     [&](const SimtManifestLine& line) { return line.built && op == line.op; });
 }
 
 std::vector<std::string> user_defects(bool UserFile::*in, const std::set<std::string>& registered) {
@@ -53,7 +62,7 @@ std::vector<std::string> user_defects(bool UserFile::*in, const std::set<std::st
 std::vector<std::string> manifest_defects() {
   std::set<std::string> expected, registered, of_user;
   for (const ManifestLine& line : kManifest) {
-    if (line.op[0] != '\0') expected.insert(fmt::format("{}|{}", line.op, line.variant));
+    if (line.built) expected.insert(fmt::format("{}|{}", line.op, line.variant));
   }
   for (const auto& entry : operators()) {
     for (const VariantInfo& v : entry->variants(Device::gpu)) {

@@ -13,7 +13,6 @@
 #include "verify/engine/manifest.hpp"
 #include "verify/engine/worker.hpp"
 
-#include "simt_manifest.inc"
 #include "verify/engine/operators.hpp"
 
 namespace plumb {
@@ -83,7 +82,7 @@ std::vector<VariantInfo> list_simt(const std::string& program, std::vector<std::
     if (!v.mutant) registered.insert(v.op + "|" + v.name);
   }
   for (const SimtManifestLine& line : kSimtManifest) {
-    if (line.op[0] == '\0' || line.why_not[0] != '\0') continue;
+    if (!line.built || line.why_not[0] != '\0') continue;
     if (registered.count(fmt::format("{}|{}", line.op, line.variant)) == 0) {
       defects.push_back(fmt::format(
           "{} of {} was compiled for the CPU executor but did not register itself under its file's name",
@@ -123,8 +122,7 @@ std::vector<VariantInfo> absent_from_simt() {
 std::vector<std::string> names_on_simt(const std::string& op) {
   std::vector<std::string> names;
   for (const SimtManifestLine& line : kSimtManifest) {
-    if (line.op[0] != '\0' && line.why_not[0] == '\0' && (op.empty() || op == line.op))
-      names.emplace_back(line.variant);
+    if (line.why_not[0] == '\0' && (op.empty() || op == line.op)) names.emplace_back(line.variant);
   }
   return names;
 }

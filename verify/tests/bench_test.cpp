@@ -66,6 +66,32 @@ std::vector<Roof> simple_roofs() {
 }  // namespace
 
 TEST_CASE(
+    "a library that is slower than the first rung is timed again, and the better time is kept and marked") {
+  BenchReport report;
+  report.results = {timed_library("cpu/81_eigen", 2e-4), timed("cpu/01_serial", 1e-6),
+                    timed("cpu/02_row_static", 5e-7)};
+  const BenchResult* simplest = simplest_faster(report, report.results[0]);
+  REQUIRE(simplest != nullptr);
+  CHECK(simplest->variant == "cpu/01_serial");
+  const BenchResult once = better_timing(report.results[0], timed_library("cpu/81_eigen", 9e-7), *simplest);
+  CHECK(quoted(once)->summary.median < 1e-6);
+  CHECK(once.doubt.rfind("once slower than cpu/01_serial: timed twice", 0) == 0);
+  const BenchResult still = better_timing(report.results[0], timed_library("cpu/81_eigen", 3e-4), *simplest);
+  CHECK(quoted(still)->summary.median == quoted(report.results[0])->summary.median);
+  CHECK(still.doubt.rfind("slower than cpu/01_serial: timed twice", 0) == 0);
+  report.results[0] = still;
+  CHECK(from_json(to_json(report), "r.json").results[0].doubt == still.doubt);
+  CHECK(ladder_table(report, still.case_id).find(still.doubt) != std::string::npos);
+  SUBCASE("not within noise") {
+    CHECK(simplest_faster(report, timed_library("cpu/81_eigen", 1.001e-6)) == nullptr);
+  }
+  SUBCASE("not beside another rung, where the first was left out for being slow") {
+    report.results.erase(report.results.begin() + 1);
+    CHECK(simplest_faster(report, report.results[0]) == nullptr);
+  }
+}
+
+TEST_CASE(
     "the interval of a median is that of the tables: x(6)..x(15) of 20, x(10)..x(21) of 30, the extremes of "
     "6") {
   const Summary s = summarise(counted(20));

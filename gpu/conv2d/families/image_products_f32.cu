@@ -1,0 +1,10 @@
+// A family of conv2d's launches: filters of one pixel, fp32.
+#include "gpu/conv2d/image_products_family.hpp"
+
+namespace plumb {
+namespace conv2d {
+
+PLUMB_CONV2D_IMAGES_F32(template)
+
+}  // namespace conv2d
+}  // namespace plumb

@@ -1,0 +1,10 @@
+// A family of gemm's launches: a block for each tile, fp32.
+#include "gpu/gemm/multistage_family.hpp"
+
+namespace plumb {
+namespace gemm {
+
+PLUMB_GEMM_MULTISTAGE(template)
+
+}  // namespace gemm
+}  // namespace plumb

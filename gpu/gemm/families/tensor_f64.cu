@@ -1,0 +1,10 @@
+// A family of gemm's launches: a block for each tile, fp64 on tensor cores.
+#include "gpu/gemm/tensor_family.hpp"
+
+namespace plumb {
+namespace gemm {
+
+PLUMB_GEMM_TENSOR(template)
+
+}  // namespace gemm
+}  // namespace plumb
