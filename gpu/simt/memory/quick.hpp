@@ -11,7 +11,7 @@ inline bool in_a_piece(const Block& b, std::size_t offset, std::size_t bytes) {
   return piece != 0 && offset + bytes <= b.pieces[piece - 1u].end;
 }
 
-inline bool on_own_stack(const Thread& t, const void* p) {
+[[gnu::always_inline]] inline bool on_own_stack(const Thread& t, const void* p) {
   return static_cast<std::size_t>(static_cast<const unsigned char*>(p) - t.stack_low) < kStackBytes;
 }
 
@@ -20,6 +20,7 @@ inline bool on_own_stack(const Thread& t, const void* p) {
 template <std::size_t kBytes, bool kWrites>
 [[gnu::always_inline]] inline bool access_quickly(Thread& t, unsigned char* at, Location location) {
   resolve_pending();
+  if (on_own_stack(t, at)) return false;  // it may be a register of a product
   const Block& b = *t.block;
   auto offset = static_cast<std::size_t>(at - b.arena);
   const bool shared = offset < kArenaBytes;
@@ -28,7 +29,7 @@ template <std::size_t kBytes, bool kWrites>
   if (!shared) {
     if (a == nullptr) return false;
     offset = static_cast<std::size_t>(at - a->base);
-    if (offset + kBytes > a->bytes) return false;
+    if (offset + kBytes > a->bytes || a->needs_a_look(current().race.known_below)) return false;
     if (!a->writable) {  // nothing can be wrong with reading an input
       if (kWrites || !a->initialised) return false;
       ++current().run.counters.accesses;

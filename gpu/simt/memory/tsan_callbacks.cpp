@@ -40,7 +40,8 @@ template <std::size_t kBytes, bool kWrites>
 [[gnu::always_inline]] inline void plain(void* p, const void* pc) {
   if (!checking()) return;
   const plumb::simt::Thread* const t = current().schedule.thread;
-  if (t == nullptr ? !among_arrays(p) : plumb::simt::on_own_stack(*t, p))
+  if (t == nullptr ? !plumb::simt::is_watched(p, kWrites)
+                   : plumb::simt::on_own_stack(*t, p) && t->registers == nullptr)
     return;  // nearly all that host code does
   checked_plain<kBytes, kWrites>(p, pc);
 }
