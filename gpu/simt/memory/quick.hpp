@@ -11,7 +11,7 @@ inline bool in_a_piece(const Block& b, std::size_t offset, std::size_t bytes) {
   return piece != 0 && offset + bytes <= b.pieces[piece - 1u].end;
 }
 
-[[gnu::always_inline]] inline bool on_own_stack(const Thread& t, const void* p) {
+inline bool on_own_stack(const Thread& t, const void* p) {
   return static_cast<std::size_t>(static_cast<const unsigned char*>(p) - t.stack_low) < kStackBytes;
 }
 
@@ -20,7 +20,6 @@ inline bool in_a_piece(const Block& b, std::size_t offset, std::size_t bytes) {
 template <std::size_t kBytes, bool kWrites>
 [[gnu::always_inline]] inline bool access_quickly(Thread& t, unsigned char* at, Location location) {
   resolve_pending();
-  if (on_own_stack(t, at)) return false;  // it may be a register of a product
   const Block& b = *t.block;
   auto offset = static_cast<std::size_t>(at - b.arena);
   const bool shared = offset < kArenaBytes;
