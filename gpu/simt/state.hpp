@@ -12,6 +12,13 @@
 
 namespace plumb::simt {
 
+/// A function of the host's that a stream calls.
+struct HostFunction {
+  int launch = -1;                       // that stands for it in the stream
+  const unsigned char* frame = nullptr;  // its variables lie below
+  bool signals = false;                  // it has stored to an atomic: another thread may take that up
+};
+
 /// The run: what it was asked for, and how it stands.
 struct RunState {
   Options options;
@@ -23,8 +30,8 @@ struct RunState {
   Order order = Order::ascending;
   Refusal refusal;       // of the last launch
   std::string shortage;  // what the executor itself ran out of
-  // Of this of the host's threads: it runs a function that a stream calls, which comes after the stream's work by that alone.
-  static inline thread_local int host_functions = 0;
+  // Of this of the host's threads: the function that a stream calls, and which it runs. launch -1: none.
+  static inline thread_local HostFunction host_function;
   std::int64_t skipped = 0;  // launches after the run was stopped
 };
 
@@ -60,7 +67,8 @@ struct RaceState {
   std::unordered_map<const unsigned char*, History> histories;  // of atomic and volatile accesses
   FenceLog fences;  // sequentially consistent ones of device scope
   Unfinished unfinished;
-  ClockPtr taken;  // what the last atomic or volatile access read carries
+  std::vector<ClockPtr> map_releases;  // the latest fences of the tensormap proxy that release
+  ClockPtr taken;                      // what the last atomic or volatile access read carries
   std::uint64_t draws = 1;
   unsigned stale_of_16 = 0;    // how often a load or store prefers what is not newest
   SharedUpdate shared_update;  // the first of the run
@@ -112,6 +120,11 @@ inline bool checking() { return current().run.options.check; }
 inline bool among_arrays(const void* p) {
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   return address >= current().memory.lowest && address < current().memory.highest;
+}
+
+/// Whether an access of host code is looked at.
+inline bool is_watched(const void* p, bool writes) {
+  return among_arrays(p) || (writes && current().run.host_function.launch >= 0);
 }
 
 /// Whether the address is of an argument of the launch under way, which any thread may read.

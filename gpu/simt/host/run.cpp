@@ -47,6 +47,8 @@ void begin_run(const Options& options) {
     if (!checking() || b->shadow->granule() != sizeof(std::uint32_t)) b->shadow.reset();
   }
   forget_marks();
+  forget_host_functions();
+  current().race.map_releases.clear();
   add_held_arrays();
 }
 

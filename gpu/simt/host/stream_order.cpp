@@ -80,6 +80,14 @@ const void* host_key() {
   return &key;
 }
 
+std::string name_of_stream(int index) {
+  const void* const key = current().streams.keys[static_cast<std::size_t>(index)];
+  if (key == nullptr) return "the default stream";
+  if (key == host_key()) return "no stream";
+  const auto named = current().streams.names.find(key);
+  return named != current().streams.names.end() ? named->second : "";
+}
+
 std::vector<int> knowledge_of(const void* stream) {
   return current().streams.knows[static_cast<std::size_t>(stream_index(stream))];
 }

@@ -25,12 +25,35 @@ constexpr int registers_of(const ProductForm& form) {
   return form.total == Total::f16 ? form.columns / 4 : form.columns / 2;
 }
 /// Starts d = a b + (add ? d : 0): `d` points to registers_of(form) variables of 32 bits, which hold NaN until the wait; `a` to four
-/// registers, or is null where `a_at` describes A in shared memory. B is described by `b_at`.
+/// registers, or is null where `a_at` describes A in shared memory. B is described by `b_at`. `a_places`: the variables that the registers
+/// of A are, null for a value that is none.
 void wgmma(const ProductForm& form, void* const* d, const unsigned* a, unsigned long long a_at,
-           unsigned long long b_at, bool add, Here here);
+           unsigned long long b_at, bool add, Here here, const void* const* a_places = nullptr);
 void wgmma_fence(Here here);
 void wgmma_commit(Here here);
 void wgmma_wait(int pending, Here here);
+
+// ---- tensor maps ----
+enum class MapField : unsigned char {
+  global_address,
+  rank,  // less one
+  box_dim,
+  global_dim,
+  global_stride,  // of dimension 1 and those behind it, in bytes
+  element_stride,
+  elemtype,
+  interleave_layout,
+  swizzle_mode,
+  fill_mode
+};
+/// tensormap.replace of a field, in global or shared memory; `dimension` where the field has one.
+void tensormap_replace(void* map, MapField field, unsigned dimension, unsigned long long value, Here here);
+/// tensormap.cp_fenceproxy: the warp copies a map from shared to global memory, and releases it.
+void tensormap_copy_release(void* global_dst, const void* shared_src, int bytes, Here here);
+/// fence.proxy.tensormap::generic.release: copies that acquire later may find what the thread wrote, or knows to be written.
+void map_release(Here here);
+/// fence.proxy.tensormap::generic.acquire of `bytes` (128) of a map.
+void map_acquire(const void* map, int bytes, Here here);
 
 // ---- copies ----
 constexpr int kMostDimensions = 5;

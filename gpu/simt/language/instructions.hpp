@@ -98,7 +98,10 @@ inline void wgmma_m64n128k8_tf32(float (&d)[64], const unsigned (&a)[4], unsigne
                                  PLUMB_SIMT_HERE) {
   void* sums[64];
   for (int i = 0; i < 64; ++i) sums[i] = d + i;
-  simt::wgmma({128, simt::Total::f32, simt::Element::tf32, simt::Element::tf32}, sums, a, 0, b, add, here);
+  const void* places[4];
+  for (int i = 0; i < 4; ++i) places[i] = a + i;
+  simt::wgmma({128, simt::Total::f32, simt::Element::tf32, simt::Element::tf32}, sums, a, 0, b, add, here,
+              places);
 }
 
 // ---- gpu/device/tensor_map.hpp ----

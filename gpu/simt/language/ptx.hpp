@@ -32,6 +32,16 @@ void out(V& to, T v) {
   }
 }
 
+/// The variable that an operand is, where it is one of 32 bits; a value has none.
+template <class T>
+const void* place_of(const T& variable) {
+  return sizeof(T) == 4 ? &variable : nullptr;
+}
+template <class T>
+const void* place_of(const T&&) {
+  return nullptr;
+}
+
 /// Where an address operand points: generic and global ones are pointers, shared ones offsets into the block's shared memory.
 template <class T, class V>
 T* global(V address, long long offset = 0) {

@@ -126,6 +126,12 @@ Array* array_at(const Thread& t, unsigned char* at, std::size_t bytes, Access ki
   return a;
 }
 
+// What an access of an array may do wrong beside what its cells say.
+void look_further(const Thread& t, Array& a, std::size_t offset, std::size_t bytes, const Mark& now) {
+  if (a.allocation >= current().race.known_below) check_allocation(t, a, offset, now);
+  if (a.map_reads != nullptr && now.writes != 0) check_map_reads(t, a, offset, bytes, now);
+}
+
 // False: nothing can be wrong with the access, or it is not looked at.
 bool access_global(Thread& t, unsigned char* at, std::size_t bytes, Access kind, Location location,
                    Scope scope) {
@@ -155,8 +161,10 @@ bool access_global(Thread& t, unsigned char* at, std::size_t bytes, Access kind,
     if (a->initialised && !a->constant) return false;
   }
   if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
-  touch_range(*a->shadow, offset, bytes, Footprint(t, kind, location, scope, false),
-              {a->name.c_str(), static_cast<std::int64_t>(offset), nullptr}, reads && !a->initialised);
+  const Footprint print(t, kind, location, scope, false);
+  if (a->needs_a_look(current().race.known_below)) look_further(t, *a, offset, bytes, print.mark());
+  touch_range(*a->shadow, offset, bytes, print, {a->name.c_str(), static_cast<std::int64_t>(offset), nullptr},
+              reads && !a->initialised);
   return true;
 }
 
@@ -187,7 +195,10 @@ void access(void* p, std::size_t bytes, Access kind, Location location, Scope sc
   Thread* const running = current().schedule.thread;
   auto* const at = static_cast<unsigned char*>(p);
   if (running == nullptr) return host_access(at, bytes, kind, location);
-  if (static_cast<std::size_t>(at - running->stack_low) < kStackBytes) return;
+  if (static_cast<std::size_t>(at - running->stack_low) < kStackBytes) {
+    if (running->registers != nullptr) touch_registers(*running, at, bytes, is_write(kind), location);
+    return;
+  }
   ++current().run.counters.accesses;
   try {  // here, and not in fiber_main(): the kernel's functions may be noexcept
     kernel_access(*running, at, bytes, kind, location, scope);
@@ -243,6 +254,7 @@ void mark_range(const char* what, const HostRange& r, Location location, Thread&
   current().race.access_bytes = r.bytes;
   const Footprint print(t, r.writes ? Access::write : Access::read, location, Scope::device, false);
   current().race.partly_written = false;
+  if (a->needs_a_look(current().race.known_below)) look_further(t, *a, offset, r.bytes, print.mark());
   const bool looked_at = r.judged && !r.writes && !a->initialised;
   bool noted = false;
   for (std::size_t i = 0; i < r.bytes; i += a->shadow->granule()) {

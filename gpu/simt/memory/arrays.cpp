@@ -45,6 +45,22 @@ bool reserve_shadow(const void* p) {
   } catch (const std::bad_alloc&) { return false; }
 }
 
+void allocated_in_order(const char* what, const void* stream, Here here, const void* p) {
+  Array* const a = array_of(static_cast<const unsigned char*>(p));
+  if (a == nullptr || !checking()) return;
+  host_ranges(what, const_cast<void*>(stream), here, {});
+  a->allocation = current().schedule.launches.back().first_block;
+  a->allocated_at = locate(here);
+}
+
+void check_allocation(const Thread& t, Array& a, std::size_t offset, const Mark& now) {
+  Mark then;
+  then.block = a.allocation, then.lanes = 1, then.location = a.allocated_at;
+  if (known(t, then)) return;
+  report_before_allocation(t, now, then, {a.name.c_str(), static_cast<std::int64_t>(offset), nullptr});
+  a.allocation = 0;
+}
+
 std::string nearest_array(const unsigned char* p) {
   const Array* best = nullptr;
   std::uint64_t best_distance = ~std::uint64_t{0};

@@ -47,6 +47,7 @@ class Shadow {
   Cell* cells_;
 };
 
+struct MapReads;
 struct Array {
   std::string name;
   unsigned char* base = nullptr;
@@ -58,6 +59,16 @@ struct Array {
   bool constant = false;           // __constant__: the host writes it, kernels do not
   bool gap = false;                // kVariableGap bytes behind it belong to nothing
   std::unique_ptr<Shadow> shadow;  // made at the first access that needs it
+  // Of memory that is allocated in the order of a stream: the block that stands for the allocation, and its place. 0: of other memory.
+  std::uint32_t allocation = 0;
+  Location allocated_at = 0;
+  std::unique_ptr<MapReads> map_reads;  // copies that read it as a tensor map (map_proxy.hpp); null: none
+  Array();
+  ~Array();
+  /// Whether threads that know all blocks below that number may still find more wrong with an access than its cells say.
+  [[nodiscard]] bool needs_a_look(std::uint32_t known_below) const {
+    return allocation >= known_below || map_reads != nullptr;
+  }
 };
 
 /// A piece of a block's shared memory.
@@ -72,6 +83,10 @@ struct SharedPiece {
 std::string nearest_array(const unsigned char* p);
 /// The array, variable or piece of shared memory that holds `p`, and the byte of it: "'flag' at byte 4".
 std::string show_place(const Thread& thread, const unsigned char* p);
+/// The array at `p` was allocated by an operation in the order of `stream`: whoever uses it must come after that.
+void allocated_in_order(const char* what, const void* stream, Here here, const void* p);
+/// A use of the array by the thread: reports it, once, where nothing orders the allocation before it.
+void check_allocation(const Thread& thread, Array& array, std::size_t offset, const Mark& now);
 void load_image();  // finds the program's segments and its variables of the device
 /// The variable of the device that `p` lies in, or whose gap it lies in.
 Array* find_variable(const unsigned char* p);

@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "gpu/simt/language/async_proxy.hpp"
 #include "gpu/simt/race/touch.hpp"
@@ -12,7 +15,6 @@ namespace plumb::simt {
 
 namespace {
 
-constexpr std::uint32_t kUnderWay = ~0u;  // as a generation: no barrier comes after it
 constexpr std::size_t kUnitBytes = 16;
 constexpr std::size_t kFencesKept = 64;  // of a thread; the reader knows one of the latest
 
@@ -26,7 +28,7 @@ const SharedPiece* piece_at(const Block& b, std::uint32_t offset) {
 // The latest of f's fences that t knows.
 const ProxyFence* latest_known(const Thread& t, const Thread& f) {
   Mark m;
-  m.block = t.block->id;
+  m.block = f.block->id;
   m.warp = f.warp;
   m.lanes = 1u << f.lane;
   for (auto fence = f.proxy_fences.rbegin(); fence != f.proxy_fences.rend(); ++fence) {
@@ -36,7 +38,126 @@ const ProxyFence* latest_known(const Thread& t, const Thread& f) {
   return nullptr;
 }
 
+// Whether t knows a fence behind what the mark's one thread did in b: by that thread, by itself, or by another of the two blocks.
+bool is_fenced(const Thread& t, const Block& b, const Mark& m) {
+  const auto behind = [&](const Thread& f) {
+    const ProxyFence* fence = f.proxy_fences.empty() ? nullptr : latest_known(t, f);
+    return fence != nullptr && reaches(fence->known, m);
+  };
+  const std::size_t own = m.warp * std::size_t{kWarp} + static_cast<unsigned>(__builtin_ctz(m.lanes));
+  if ((own < b.threads.size() && behind(b.threads[own])) || behind(t)) return true;
+  const auto in = [&](const Block& block) {
+    return std::any_of(block.threads.begin(), block.threads.end(), behind);
+  };
+  return in(b) || (t.block != &b && in(*t.block));
+}
+
+// What a thread did to shared memory there, and what the asynchronous proxy does here, with no fence between the two.
+void report_unfenced(const std::string& does, Location here, const Mark& then, const Target& target,
+                     bool is_note, const char* hint) {
+  const Thread& t = *current().schedule.thread;
+  RawFinding* f = note(FindingKind::race,
+                       fmt::format("shared '{}' at byte {} is {} here and {} by a thread there, "
+                                   "with no fence.proxy.async between the two",
+                                   target.array, target.offset, does, then.writes != 0 ? "written" : "read"),
+                       &t, here, then.location);
+  if (f == nullptr) return;
+  f->finding.is_note = is_note;
+  f->finding.array = target.array;
+  f->finding.offset = target.offset;
+  f->finding.has_other = true;
+  f->other_launch = current().schedule.number;
+  f->finding.other_thread = thread_of(then, f->other_launch);
+  f->finding.hint = hint;
+}
+
+// Calls f with each mark beside the cell's write, until it returns false.
+template <class F>
+void for_others(const Cell& c, F&& f) {
+  Mark m = other_of(c);
+  if (!c.many_warps()) {
+    if (m.block == 0 || !f(m)) return;
+    return current().race.lists.for_each(c.more, f);
+  }
+  for (std::uint32_t rest = c.more; rest != 0; rest &= rest - 1) {
+    m.warp = static_cast<std::uint8_t>(__builtin_ctz(rest));
+    if (!f(m)) return;
+  }
+}
+
+/// A copy into shared memory, and what threads of that block did there before.
+class Refill {
+ public:
+  Refill(const Block& b, std::string does, Here here)
+      : thread_(*current().schedule.thread), block_(b), does_(std::move(does)), here_(locate(here)) {}
+  void look_at(const Cell& c, const Target& target) {
+    const Mark write = write_of(c);
+    if (write.async == 0 && !told_write_) told_write_ = is_unfenced(write, target);
+    for_others(c, [&](const Mark& m) {
+      bool& told = m.writes != 0 ? told_write_ : told_read_;
+      for (std::uint32_t rest = m.lanes; rest != 0 && !told; rest &= rest - 1) {
+        Mark one = m;
+        one.lanes = rest & -rest;
+        told = is_unfenced(one, target);
+      }
+      return !told_read_ || !told_write_;
+    });
+  }
+
+ private:
+  // What is not ordered at all is a race by itself.
+  bool is_unfenced(const Mark& m, const Target& target) {
+    if (m.block != block_.id || m.warp >= kWarp || !known(thread_, m) || is_fenced(thread_, block_, m))
+      return false;
+    report_unfenced(
+        does_, here_, m, target, m.writes == 0,
+        m.writes != 0
+            ? "the write may land behind the copy: fence.proxy.async behind it, then the barrier that the "
+              "copying thread waits for"
+            : "PTX orders a thread's accesses before those of the asynchronous proxy by a proxy fence "
+              "alone: fence.proxy.async behind the read, before the barrier that the copying thread "
+              "waits for");
+    return true;
+  }
+
+  const Thread& thread_;
+  const Block& block_;
+  std::string does_;
+  Location here_;
+  bool told_write_ = false, told_read_ = false;
+};
+
 }  // namespace
+
+void check_refill(Block& b, const void* to, std::size_t bytes, const char* what, Here here) {
+  if (!checking() || b.shadow == nullptr) return;
+  const auto offset = static_cast<std::size_t>(static_cast<const unsigned char*>(to) - b.arena);
+  if (offset + bytes > kArenaBytes) return;
+  const std::uint16_t id = b.piece_of[offset / 4];
+  if (id == 0) return;  // the copy itself is out of bounds
+  const SharedPiece& piece = b.pieces[id - 1u];
+  Refill refill(b, fmt::format("written by {}", what), here);
+  Cell last{};
+  for (std::size_t i = offset; i < offset + bytes; i += b.shadow->granule()) {
+    const Cell& c = *b.shadow->at(i);
+    if (c.untouched() || std::memcmp(&c, &last, sizeof c) == 0) continue;
+    refill.look_at(last = c, {piece.name, static_cast<std::int64_t>(i) - piece.begin, &b});
+  }
+}
+
+void check_init_fence(Block& b, const void* object, const Mark& init, Here here) {
+  const Thread& t = *current().schedule.thread;
+  const Thread& by =
+      b.threads[init.warp * std::size_t{kWarp} + static_cast<unsigned>(__builtin_ctz(init.lanes))];
+  if (&by == &t || !known(t, init) || by.init_fence >= init.epoch || is_fenced(t, b, init)) return;
+  const auto offset = static_cast<std::size_t>(static_cast<const unsigned char*>(object) - b.arena);
+  const SharedPiece& piece = b.pieces[b.piece_of[offset / 4] - 1u];
+  report_unfenced(
+      "used by a bulk copy", locate(here), init,
+      {piece.name, static_cast<std::int64_t>(offset) - piece.begin, &b}, true,
+      "the asynchronous proxy may not know the barrier yet: fence.mbarrier_init or fence.proxy.async "
+      "behind its initialisation, then the barrier that the copying thread waits for");
+}
 
 ProxyUnit ProxyUnit::of_products(unsigned warpgroup) {
   return {static_cast<std::uint8_t>(kFirstProductUnit + warpgroup), 0};
@@ -79,30 +200,7 @@ bool ProxyReader::fenced(const Mark& write) {
       {write.epoch, write.warp * 32u + static_cast<unsigned>(__builtin_ctz(write.lanes))});
   if (!is_new) return at->second;
   const Thread& t = *current().schedule.thread;
-  for (const Thread& f : t.block->threads) {
-    const ProxyFence* fence = f.proxy_fences.empty() ? nullptr : latest_known(t, f);
-    if (fence != nullptr && reaches(fence->known, write)) return at->second = true;
-  }
-  return false;
-}
-
-void ProxyReader::report_unfenced(const Mark& write, const Target& target) {
-  reported_ = true;
-  const Thread& t = *current().schedule.thread;
-  RawFinding* f = note(FindingKind::race,
-                       fmt::format("shared '{}' at byte {} is read by {} here and written by a thread there, "
-                                   "with no fence.proxy.async between the two",
-                                   target.array, target.offset, what_),
-                       &t, mark_.location, write.location);
-  if (f == nullptr) return;
-  f->finding.array = target.array;
-  f->finding.offset = target.offset;
-  f->finding.has_other = true;
-  f->other_launch = current().schedule.number;
-  f->finding.other_thread = thread_of(write, f->other_launch);
-  f->finding.hint =
-      "the asynchronous proxy may miss it: fence.proxy.async behind the write, then the barrier that the "
-      "reader waits for";
+  return at->second = is_fenced(t, *t.block, write);
 }
 
 bool ProxyReader::touch(Thread& t, Cell& c, const Target& target) {
@@ -152,7 +250,11 @@ void ProxyReader::read(std::uint32_t offset) {
     if (fenced(write)) {
       last_fenced_ = which;
     } else {
-      report_unfenced(write, target);
+      reported_ = true;
+      report_unfenced(
+          fmt::format("read by {}", what_), mark_.location, write, target, false,
+          "the asynchronous proxy may miss it: fence.proxy.async behind the write, then the barrier "
+          "that the reader waits for");
     }
   }
 }

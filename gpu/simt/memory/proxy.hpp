@@ -16,6 +16,8 @@
 
 namespace plumb::simt {
 
+constexpr std::uint32_t kUnderWay = ~0u;  // as a generation of a Mark: no barrier comes after it
+
 /// A reader of the proxy, by the place of a thread that no block has: a warpgroup's products, or a thread's bulk copies.
 struct ProxyUnit {
   std::uint8_t warp;
@@ -42,7 +44,6 @@ class ProxyReader {
   };
   bool touch(Thread& thread, Cell& cell, const Target& target);
   bool fenced(const Mark& write);
-  void report_unfenced(const Mark& write, const Target& target);
 
   const char* what_;
   Here here_;
@@ -55,6 +56,12 @@ class ProxyReader {
   std::uint32_t first_ = ~0u;
 };
 
+/// The running thread starts `what`, which writes to b's shared memory: what threads did there before must be behind a fence.proxy.async
+/// that it knows.
+void check_refill(Block& b, const void* to, std::size_t bytes, const char* what, Here here);
+/// The running thread starts a copy that completes on the barrier at `object`, whose initialisation by the thread of `init` must be behind
+/// a fence.mbarrier_init or fence.proxy.async, where another thread did it.
+void check_init_fence(Block& b, const void* object, const Mark& init, Here here);
 /// The unit has read those 16-byte pieces up to `step`, and the running thread knows it.
 void settle(Block& block, const std::vector<std::uint32_t>& offsets, ProxyUnit unit, std::uint32_t step);
 /// What one who waited for the unit's `step` in that generation knows.

@@ -28,7 +28,7 @@ template <std::size_t kBytes, bool kWrites>
   if (!shared) {
     if (a == nullptr) return false;
     offset = static_cast<std::size_t>(at - a->base);
-    if (offset + kBytes > a->bytes) return false;
+    if (offset + kBytes > a->bytes || a->needs_a_look(current().race.known_below)) return false;
     if (!a->writable) {  // nothing can be wrong with reading an input
       if (kWrites || !a->initialised) return false;
       ++current().run.counters.accesses;

@@ -40,8 +40,12 @@ template <std::size_t kBytes, bool kWrites>
 [[gnu::always_inline]] inline void plain(void* p, const void* pc) {
   if (!checking()) return;
   const plumb::simt::Thread* const t = current().schedule.thread;
-  if (t == nullptr ? !among_arrays(p) : plumb::simt::on_own_stack(*t, p))
-    return;  // nearly all that host code does
+  if (t == nullptr ? !plumb::simt::is_watched(p, kWrites) : plumb::simt::on_own_stack(*t, p)) {
+    // nearly all that host code does, and registers
+    if (t != nullptr && t->registers != nullptr)
+      checked(p, kBytes, kWrites ? Access::write : Access::read, pc);
+    return;
+  }
   checked_plain<kBytes, kWrites>(p, pc);
 }
 

@@ -27,6 +27,8 @@ namespace {
 
 std::uint32_t bits(const Cell& c, unsigned at, unsigned count) { return c.who >> at & ((1u << count) - 1); }
 
+}  // namespace
+
 Mark write_of(const Cell& c) {
   Mark m;
   if (c.write_block == 0) return m;
@@ -41,8 +43,6 @@ Mark write_of(const Cell& c) {
   m.is_volatile = bits(c, Cell::kWriteVolatileAt, 1) != 0;
   return m;
 }
-
-}  // namespace
 
 Mark other_of(const Cell& c) {
   Mark m;

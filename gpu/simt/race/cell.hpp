@@ -117,6 +117,8 @@ static_assert(sizeof(Cell) == 32, "8 bytes of shadow for each byte of memory");
 /// Of a cell that is not of many_warps(), as those of which it may be are first told apart (touch.cpp).
 Marks unpack(const Cell& cell);
 Mark other_of(const Cell& cell);
+/// Its write alone, of any cell.
+Mark write_of(const Cell& cell);
 void pack(Cell& cell, const Marks& marks);
 
 }  // namespace plumb::simt

@@ -189,6 +189,9 @@ std::vector<TrailStep> trail_of(const Mark& mark, unsigned warp);
 /// Who left the mark, a block of that launch's.
 ThreadId thread_of(const Mark& mark, int launch);
 void report_race(const Thread& thread, const Mark& now, const Mark& then, const Target& target);
+/// A use of memory that an operation of another stream allocated, which nothing orders before it.
+void report_before_allocation(const Thread& thread, const Mark& now, const Mark& allocation,
+                              const Target& target);
 /// Of the atomic access, which may come beside another launch's: keeps the first such pair of the run.
 void note_shared_update(const Thread& thread, const Mark& now, const Mark& then, const Target& target);
 void report_early_use(const Thread& thread, const Marks& marks, const Mark& now, const Target& target);

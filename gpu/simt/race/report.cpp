@@ -36,7 +36,8 @@ ThreadId thread_of(const Mark& m, int launch) {
 
 namespace {
 
-const char* verb(const Mark& m) {
+const char* verb(const Mark& m, bool shared) {
+  if (m.warp >= kFirstCopyUnit && !shared) return "read as a tensor map by a copy";
   if (m.warp >= kFirstPeerUnit) return "read by a copy to another block";
   if (m.warp >= kFirstCopyUnit) return "read by a copy out of it";
   if (m.warp >= kFirstProductUnit) return "read by wgmma";
@@ -81,6 +82,8 @@ const char* advice(const Thread& t, const Mark& now, const Mark& then, bool othe
   if (!shared && meant_atomic && !both_strong)
     return "volatile is not atomic in CUDA C++: cuda::atomic_ref would be (PLUMB_SIMT_VOLATILE=atomic takes "
            "it so)";
+  if (then.warp >= kFirstCopyUnit && !shared)
+    return "wait for the copy (its barrier, or cp.async.bulk.wait_group) before its map is changed";
   if (then.warp >= kFirstPeerUnit)
     return "the copy's barrier, in the other block, says when it has been read: let that block say so";
   if (then.warp >= kFirstProductUnit)
@@ -97,6 +100,15 @@ const char* advice(const Thread& t, const Mark& now, const Mark& then, bool othe
   return "no barrier reaches another block: the writer needs __threadfence() before an atomic flag, the "
          "reader "
          "the flag and a fence or barrier";
+}
+
+// The streams of the launch under way and of another, as the end of a sentence; empty where they are one, or have no names.
+std::string in_streams(int other) {
+  const int here = launch_under_way().stream;
+  const int there = current().schedule.launches[static_cast<std::size_t>(other)].stream;
+  const std::string first = name_of_stream(here), second = name_of_stream(there);
+  if (here == there || first.empty() || second.empty()) return "";
+  return fmt::format(": {} here, {} there", first, second);
 }
 
 // The finding waits until the second write has been executed: the two may prove to store the same value.
@@ -126,14 +138,16 @@ void report_race(const Thread& t, const Mark& now, const Mark& other, const Targ
   const int launch = launch_of(then.block);
   const bool same_launch = launch == current().schedule.number;
   const bool host = current().schedule.launches[static_cast<std::size_t>(launch)].host;
+  const bool shared = target.home != nullptr;
   const std::string where = fmt::format(
       "{}'{}'{} at byte {}", target.home != nullptr ? "shared " : "", target.array,
       target.home != nullptr && has_peers(*target.home) ? " of block " + show(target.home->index) : "",
       target.offset);
   RawFinding* f =
       note(FindingKind::race,
-           fmt::format("{} is {} here and {} there{}, and nothing orders the two", where, verb(now),
-                       verb(then), then.block != now.block && same_launch ? " by another block" : ""),
+           fmt::format("{} is {} here and {} there{}, and nothing orders the two{}", where, verb(now, shared),
+                       verb(then, shared), then.block != now.block && same_launch ? " by another block" : "",
+                       in_streams(launch)),
            &t, now.location, then.location);
   if (f == nullptr) return;
   f->finding.array = target.array;
@@ -155,6 +169,27 @@ void report_race(const Thread& t, const Mark& now, const Mark& other, const Targ
     put_in_doubt();
 }
 
+void report_before_allocation(const Thread& t, const Mark& now, const Mark& allocation,
+                              const Target& target) {
+  const int launch = launch_of(allocation.block);
+  RawFinding* f =
+      note(FindingKind::race,
+           fmt::format("'{}' at byte {} is {} here and allocated there in the order of a stream, and "
+                       "nothing orders the two{}",
+                       target.array, target.offset, verb(now, false), in_streams(launch)),
+           &t, now.location, allocation.location);
+  if (f == nullptr) return;
+  f->finding.array = target.array;
+  f->finding.offset = target.offset;
+  f->finding.has_other = true;
+  f->other_launch = launch;
+  f->finding.other_thread = thread_of(allocation, launch);
+  f->finding.hint =
+      "memory of a stream is there for another one only behind an event of the first that it waits for, or "
+      "once "
+      "the host has synchronised the first";
+}
+
 void note_shared_update(const Thread& t, const Mark& now, const Mark& then, const Target& target) {
   SharedUpdate& first = current().race.shared_update;
   const Launch& launch = launch_under_way();
@@ -168,7 +203,7 @@ void report_early_use(const Thread& t, const Marks& c, const Mark& now, const Ta
   RawFinding* f =
       note(FindingKind::async_copy_not_waited_for,
            fmt::format("shared '{}' at byte {} is {} here while an asynchronous copy to it is under way",
-                       target.array, target.offset, verb(now)),
+                       target.array, target.offset, verb(now, true)),
            &t, now.location, c.write.location);
   if (f != nullptr) {
     f->finding.array = target.array;

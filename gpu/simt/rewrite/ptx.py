@@ -44,7 +44,7 @@ UPDATE = {'add': 'old + v', 'min': 'v < old ? v : old', 'max': 'old < v ? v : ol
 # What sm_90 was the first to have, by its first words, beside cp.async.bulk and wgmma, which the executor itself refuses before it; and
 # the scopes that came with it.
 HOPPER = ('elect', 'setmaxnreg', 'stmatrix', 'griddepcontrol', 'mapa', 'getctarank', 'barrier.cluster', 'fence.mbarrier_init',
-          'fence.proxy.async', 'fence.proxy.tensormap', 'prefetch.tensormap', 'mbarrier.try_wait', 'mbarrier.expect_tx', 'mbarrier.complete_tx',
+          'fence.proxy.async', 'fence.proxy.tensormap~generic', 'prefetch.tensormap', 'mbarrier.try_wait', 'mbarrier.expect_tx', 'mbarrier.complete_tx',
           'mbarrier.arrive.expect_tx', 'mbarrier.arrive_drop.expect_tx', 'st.async')
 HOPPER_SPACES = {'cluster': '.cluster', 'shared~cluster': '.shared::cluster'}
 
@@ -285,11 +285,21 @@ class Asm:
     def do_membar(self, words, _args):
         return '::plumb::simt::fence(%s);' % self.scope(words)
 
-    def do_fence(self, words, _args):
+    def proxy_fence(self, words, args):
+        here = '::plumb::simt::Here::at());'
+        if words[0] == 'tensormap~generic' and words[1] == 'release' and not args:
+            return '::plumb::simt::map_release(%s' % here
+        if words[0] == 'tensormap~generic' and words[1] == 'acquire' and len(args) == 2:
+            return '::plumb::simt::map_acquire(%s, %s, %s' % (self.address(args[0], 'global', 'const void'), self.value(args[1], 'int'), here)
+        if words == ['async', 'global']:  # of shared memory it says nothing
+            return '::plumb::simt::must_be_hopper("fence.proxy.async", %s' % here
+        return '::plumb::simt::proxy_fence(%s' % here if words[0].split('~')[0] == 'async' else None
+
+    def do_fence(self, words, args):
         if words[1] == 'mbarrier_init':
             return '::plumb::simt::barrier_init_fence();'
         if words[1] == 'proxy':
-            return '::plumb::simt::proxy_fence(::plumb::simt::Here::at());' if words[2].split('~')[0] == 'async' else None
+            return self.proxy_fence(words[2:], args)
         return '::plumb::simt::fence(%s, %s);' % (self.scope(words), 'true' if 'sc' in words else 'false')
 
     def do_nanosleep(self, _words, args):
@@ -629,10 +639,23 @@ class Asm:
         form += [str(saturate).lower()]
         registers = ', '.join(self.value(r, 'unsigned') for r in args[1].strip('{} ').split(',')) if from_registers else ''
         made = 'void* const plumb_d[] = {%s}; ' % ', '.join('&' + self.operand(s) for s in sums)
-        made += 'const unsigned plumb_a[] = {%s}; ' % registers if from_registers else ''
-        return '{ %s::plumb::simt::wgmma({%s}, plumb_d, %s, %s, %s, %s, ::plumb::simt::Here::at()); }' % (
+        if from_registers:
+            made += 'const unsigned plumb_a[] = {%s}; ' % registers
+            made += 'const void* const plumb_a_at[] = {%s}; ' % ', '.join(map(self.place, args[1].strip('{} ').split(',')))
+        return '{ %s::plumb::simt::wgmma({%s}, plumb_d, %s, %s, %s, %s, ::plumb::simt::Here::at()%s); }' % (
             made, ', '.join(form), 'plumb_a' if from_registers else 'nullptr', '0' if from_registers else self.value(args[1], 'unsigned long long'),
-            self.value(args[2], 'unsigned long long'), self.value(args[3], 'bool'))
+            self.value(args[2], 'unsigned long long'), self.value(args[3], 'bool'), ', plumb_a_at' if from_registers else '')
+
+    def place(self, word):
+        """Where the variable lies that an input operand is; nullptr for a value. A name alone may be a parameter, which ends before the product:
+        it counts where it names another's variable."""
+        m = re.fullmatch(r'%(\d+)', word.strip())
+        expression = self.operands[int(m.group(1))][1] if m else ''
+        if re.fullmatch(r'[A-Za-z_]\w*', expression):
+            return '(std::is_reference<decltype(%s)>::value ? %splace_of(%s) : nullptr)' % (expression, P, expression)
+        if not m or re.search(r'\w\s*\(|\+\+|--|[^=!<>]=[^=]', expression):  # what calls or changes something is not written twice
+            return 'nullptr'
+        return '%splace_of(%s)' % (P, expression)
 
     def do_stmatrix(self, words, args):
         count = next((int(w[1]) for w in words if w in ('x1', 'x2', 'x4')), 0)
@@ -645,6 +668,23 @@ class Asm:
         return '{ const unsigned plumb_m[] = {%s}; ::plumb::simt::stmatrix(%s, plumb_m, %d, %s, ::plumb::simt::Here::at()); }' % (
             ', '.join(self.value(n, 'unsigned') for n in names), self.address(args[0], self.space(words), 'void'), count,
             'true' if 'trans' in words else 'false')
+
+    MAP_FIELDS = {'global_address': 0, 'rank': 0, 'box_dim': 1, 'global_dim': 1, 'global_stride': 1, 'element_stride': 1, 'elemtype': 0,
+                  'interleave_layout': 0, 'swizzle_mode': 0, 'fill_mode': 0}  # and how many operands say which dimension
+
+    def do_tensormap(self, words, args):
+        here = '::plumb::simt::Here::at());'
+        if words[1] == 'cp_fenceproxy' and words[2:4] == ['global', 'shared~cta'] and 'release' in words and len(args) == 3:
+            return '::plumb::simt::tensormap_copy_release(%s, %s, %s, %s' % (
+                self.address(args[0], 'global', 'void'), self.address(args[1], 'shared', 'const void'), self.value(args[2], 'int'), here)
+        if words[1:3] != ['replace', 'tile'] or words[3] not in self.MAP_FIELDS or 'b1024' not in words:
+            return None
+        field, ordinals = words[3], self.MAP_FIELDS[words[3]]
+        if len(args) != 2 + ordinals or self.kind(words) not in ('unsigned', 'unsigned long long'):
+            return None
+        return '::plumb::simt::tensormap_replace(%s, ::plumb::simt::MapField::%s, %s, %s, %s' % (
+            self.address(args[0], self.space(words), 'void'), field, self.value(args[1], 'unsigned') if ordinals else '0',
+            self.value(args[-1], self.kind(words)), here)
 
     def do_griddepcontrol(self, words, _args):
         return {'wait': '::plumb::simt::wait_for_launches();', 'launch_dependents': ';'}.get(' '.join(words[1:]))

@@ -192,6 +192,11 @@ def outside_of(edits, pairs):
     return [one for pair in pairs if all(is_free(one[0]) for one in pair) for one in pair]
 
 
+# Registers of a product are known by their addresses: two variables of a function must not lie in one place, which g++ allows where
+# their scopes do not meet.
+STACK_REUSE = '#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize("-fstack-reuse=none")\n#endif\n'
+
+
 def rewrite(text, rdc=False):
     edits = []
     kernels = launches.kernels_of(text)
@@ -267,7 +272,8 @@ def main():
     source = open(files[0], encoding='utf-8', errors='surrogateescape') if len(files) > 1 else sys.stdin
     text, runs = library.set_aside(source.read())
     try:
-        new = PROLOGUE + library.put_back(rewrite(text, rdc='--rdc' in sys.argv), runs)
+        new = library.put_back(rewrite(text, rdc='--rdc' in sys.argv), runs)
+        new = PROLOGUE + (STACK_REUSE if 'plumb_a_at' in new else '') + new
     except Unreadable as e:
         name, line = place(text, e.at)
         sys.exit('%s:%d: error: %s' % (name, line, e))

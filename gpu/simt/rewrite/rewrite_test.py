@@ -381,7 +381,31 @@ class InlinePtx(unittest.TestCase):
         self.refused(add.replace('add', 'exch'), 'cp.reduce')
         self.assertIn('::plumb::simt::bulk_wait(', self.made('asm volatile("cp.async.bulk.wait_group.read 0;");'))
         self.assertIn('::plumb::simt::proxy_fence(', self.made('asm volatile("fence.proxy.async.shared::cta;");'))
-        self.refused('asm volatile("fence.proxy.tensormap::generic.release.gpu;");', 'fence.proxy.tensormap')
+        self.assertNotIn('::plumb::simt::proxy_fence(', self.made('asm volatile("fence.proxy.async.global;");'))
+        self.refused('asm volatile("fence.proxy.alias;");', 'fence.proxy.alias')
+
+    def test_tensor_maps_that_change(self):
+        for text, operands, call in (
+                ('fence.proxy.tensormap::generic.release.gpu', '', 'map_release('),
+                ('fence.proxy.tensormap::generic.acquire.cta [%0], 128', '"l"(a)', 'map_acquire(::plumb::simt::ptx::global<const void>(plumb_0), '),
+                ('tensormap.replace.tile.global_address.global.b1024.b64 [%0], %1', '"l"(a), "l"(b)',
+                 'tensormap_replace(::plumb::simt::ptx::global<void>(plumb_0), ::plumb::simt::MapField::global_address, 0, '),
+                ('tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1', '"r"(a), "r"(b)',
+                 'tensormap_replace(::plumb::simt::ptx::shared<void>(plumb_0), ::plumb::simt::MapField::global_dim, ::plumb::simt::ptx::in<unsigned>(1), '),
+                ('tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%0], 3', '"l"(a)', 'MapField::swizzle_mode, 0, '),
+                ('tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128', '"l"(a), "r"(b)',
+                 'tensormap_copy_release(')):
+            self.assertIn('::plumb::simt::' + call if call[0] != 'M' else call, self.made('asm volatile("%s;" :: %s : "memory");' % (text, operands)))
+        for wrong in ('tensormap.replace.tile.global_dim.global.b1024.b32 [%0], %1', 'tensormap.replace.tile.colour.global.b1024.b32 [%0], %1',
+                      'fence.proxy.tensormap::generic.acquire.gpu'):
+            self.refused('asm volatile("%s;" :: "l"(a), "r"(b));' % wrong, wrong.split(' ')[0])
+
+    def test_registers_of_a_are_variables_where_that_is_certain(self):
+        made = self.made('asm volatile("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%%0, %%1, %%2, %%3}, {%%4, %%5, %%6, %%7}, %%8, 1, 1, 1;" : %s : '
+                         '"r"(r[0]), "r"(*(unsigned*)&x), "r"(one), "r"(bits(y)), "l"(b));' % ', '.join('"+f"(d[%d])' % i for i in range(4)))
+        places = made[made.index('plumb_a_at[] = {'):]
+        self.assertIn('{::plumb::simt::ptx::place_of(r[0]), ::plumb::simt::ptx::place_of(*(unsigned*)&x), (std::is_reference<decltype(one)>::value ? '
+                      '::plumb::simt::ptx::place_of(one) : nullptr), nullptr}', places)
 
     def test_a_predicate_may_be_written_as_gcc_reads_it(self):
         made = self.made('asm volatile("{ .reg .pred %%p; setp.ne.u32 %%p, %1, 0; @%%p mov.u32 %0, 1; }" : "=r"(a) : "r"(b));')

@@ -145,6 +145,7 @@ void land_flight(Block& b, std::size_t at) {
   b.flying.erase(b.flying.begin() + static_cast<std::ptrdiff_t>(at));
   finish(b, f.copies, false);
   const auto found = b.objects.find(f.barrier);
+  if (checking()) f.known = join(f.known, settle_map(f.map));
   if (f.source.block != nullptr) {
     Block& from = *f.source.block;
     settle(from, f.source.reads, f.source.unit, f.source.step);
@@ -197,6 +198,7 @@ void barrier_init_fence() {
   Thread* const t = current().schedule.thread;
   if (t == nullptr || !checking()) return;
   t->fenced_inits = snapshot(*t);
+  t->init_fence = std::uint64_t{t->block->generation} << 32 | t->step;
   t->has_clocks = true;
   ++t->step;
 }
@@ -205,7 +207,9 @@ Block& take_copy_barrier(Thread& t, const void* object, Here here) {
   Block* const b = holder_of(t, object);
   if (b == nullptr) trap("a bulk copy completes on a barrier in shared memory", here);
   touch_barrier(t, object, Access::atomic_rmw, here);
-  (void)initialised(*b, object, here);
+  ObjectBarrier& o = initialised(*b, object, here);
+  if (checking() && !o.init_told) check_init_fence(*b, object, o.init, here);
+  o.init_told = true;
   return *b;
 }
 
@@ -252,6 +256,9 @@ void object_barrier_init(void* object, int expected, Here here) {
   ObjectBarrier& o = t.block->objects[object];
   o = ObjectBarrier{};
   o.expected = expected;
+  o.init.epoch = std::uint64_t{t.block->generation} << 32 | t.step;
+  o.init.block = t.block->id, o.init.warp = t.warp, o.init.lanes = 1u << t.lane;
+  o.init.location = locate(here), o.init.writes = 1;
 }
 
 unsigned object_barrier_arrive(const void* key, int count, int expected, bool drop, Here here) {
@@ -391,6 +398,7 @@ void send_bulk(Thread& t, void* shared_dst, const void* from, int bytes, const v
     trap("a bulk copy goes to the shared memory of one block, and its barrier lies in that of another", here);
   f.barrier = object;
   f.bytes = bytes;
+  if (f.tile == nullptr) check_refill(b, shared_dst, static_cast<std::size_t>(bytes), "a bulk copy", here);
   start(add_copy(f.copies, shared_dst, from, bytes, bytes, locate(here)), looked_at);
   send(t, b, std::move(f));
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/simt/memory/map_proxy.hpp"
 #include "gpu/simt/memory/memory.hpp"
 #include "gpu/simt/memory/proxy.hpp"
 #include "gpu/simt/race/history.hpp"
@@ -139,7 +140,10 @@ struct alignas(64) Thread {
   ThreadCopies copies;
   std::vector<std::pair<const void*, std::vector<PendingCopy>>> bound;  // to an object barrier's next arrival
   std::vector<ProxyFence> proxy_fences;                                 // oldest first
-  std::unique_ptr<BulkGroups> bulk;  // its copies out of shared memory; null: none yet
+  std::vector<MapFence> map_fences;                                     // that acquire, oldest first
+  std::uint64_t init_fence = 0;                 // its last fence.mbarrier_init, as a Mark's epoch
+  std::unique_ptr<ProductRegisters> registers;  // of its wgmmas; null: none yet
+  std::unique_ptr<BulkGroups> bulk;             // its copies out of shared memory; null: none yet
   std::uint32_t copies_to_peers = 0;
   std::uint64_t fence_epoch = 0;  // of its last fence, until an atomic has published it
   unsigned volatile_reads = 0;
@@ -172,6 +176,7 @@ struct Flight {
   ClockPtr known;                                    // to the thread that started them, then
   std::shared_ptr<std::vector<unsigned char>> tile;  // what a copy brings that is not where it came from
   FlightSource source;
+  MapRead map;  // by which it finds its tile
 };
 
 /// A barrier in shared memory, or of a group.
@@ -182,6 +187,8 @@ struct ObjectBarrier {
   unsigned phase = 0;
   ClockPtr gathering, complete;
   std::vector<std::uint16_t> waiting;
+  Mark init;               // of who initialised it
+  bool init_told = false;  // whether a copy's need of a fence behind that was looked at
 };
 
 struct Block {
@@ -398,6 +405,9 @@ void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t byt
 // What the scheduler asks of the host room.
 /// `programmatic`: as in LaunchOrder.
 Launch& open_launch(void* stream, bool programmatic = false);
+/// A function of the host's that `stream` calls begins and ends on this of the host's threads (host/host_code.cpp).
+void begin_host_function(const void* stream);
+void end_host_function();
 /// What an operation that is queued to `stream` now comes after: what the host has waited for, and by the legacy default stream's
 /// rule the null stream and the blocking streams (host/api/streams.cpp).
 void enter_stream(const void* stream);

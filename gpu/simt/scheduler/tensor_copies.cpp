@@ -156,8 +156,9 @@ void start_outgoing(Thread& t, OutgoingCopy copy) {
 
 }  // namespace
 
-bool encode(const TensorTiles& t, void* map) {
-  if (!is_valid(t)) return false;
+namespace {
+
+void put(const TensorTiles& t, void* map) {
   Encoded e{};
   e.magic = kMagic;
   e.dimensions = static_cast<std::uint8_t>(t.dimensions);
@@ -172,9 +173,15 @@ bool encode(const TensorTiles& t, void* map) {
   }
   e.outside = t.outside;
   e.base = t.base;
-  std::memset(map, 0, 128);
+  std::memset(map, 0, kMapBytes);
   std::memcpy(map, &e, sizeof e);
-  return true;
+}
+
+}  // namespace
+
+bool encode(const TensorTiles& t, void* map) {
+  if (is_valid(t)) put(t, map);
+  return is_valid(t);
 }
 
 bool decode(const void* map, TensorTiles& t) {
@@ -196,11 +203,95 @@ bool decode(const void* map, TensorTiles& t) {
   return true;
 }
 
+namespace {
+
+// A map's field as tensormap.replace names it, and the type and mode behind a number of it.
+struct MapType {
+  std::uint8_t bytes;
+  Number number;
+};
+constexpr MapType kMapTypes[] = {{1, Number::none}, {2, Number::none}, {4, Number::u32},  {4, Number::s32},
+                                 {8, Number::u64},  {8, Number::s64},  {2, Number::f16},  {4, Number::f32},
+                                 {0, Number::none}, {8, Number::f64},  {2, Number::bf16}, {4, Number::f32}};
+
+void replace_of_map(TensorTiles& t, MapField field, unsigned d, unsigned long long value, Here here) {
+  switch (field) {
+    case MapField::global_address:
+      t.base = reinterpret_cast<unsigned char*>(value);
+      return;
+    case MapField::rank:
+      t.dimensions = static_cast<int>(value) + 1;
+      return;
+    case MapField::box_dim:
+      t.box[d] = static_cast<unsigned>(value);
+      return;
+    case MapField::global_dim:
+      t.sizes[d] = value;
+      return;
+    case MapField::global_stride:
+      t.strides[d + 1] = value;
+      return;
+    case MapField::element_stride:
+      t.every[d] = static_cast<unsigned>(value);
+      return;
+    case MapField::swizzle_mode:
+      t.swizzled_units = 1u << value;
+      return;
+    case MapField::fill_mode:
+      t.outside = value == 0             ? 0
+                  : t.element_bytes == 2 ? 0x7fff
+                  : t.element_bytes == 4 ? 0x7fffffff
+                                         : 0x7fffffffffffffff;
+      return;
+    case MapField::interleave_layout:
+      if (value != 0) not_offered("interleaved tensor maps", here);
+      return;
+    case MapField::elemtype:
+      if (value >= std::size(kMapTypes) || kMapTypes[value].bytes == 0)
+        not_offered("tensor maps of that type", here);
+      t.element_bytes = kMapTypes[value].bytes, t.type = kMapTypes[value].number;
+      return;
+  }
+}
+
+}  // namespace
+
+void tensormap_replace(void* map, MapField field, unsigned dimension, unsigned long long value, Here here) {
+  must_be_hopper("tensormap.replace", here);
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  if (checking()) access(map, kMapBytes, Access::write, locate(here));
+  TensorTiles tiles;
+  if (!decode(map, tiles)) trap("tensormap.replace of what is no tensor map", here);
+  const unsigned most = field == MapField::global_stride ? kMostDimensions - 1 : kMostDimensions;
+  if (dimension >= most) trap("tensormap.replace of a dimension that no tensor map has", here);
+  replace_of_map(tiles, field, dimension, value, here);
+  put(tiles, map);
+}
+
+void tensormap_copy_release(void* global_dst, const void* shared_src, int bytes, Here here) {
+  must_be_hopper("tensormap.cp_fenceproxy", here);
+  if (bytes != static_cast<int>(kMapBytes)) trap("tensormap.cp_fenceproxy copies 128 bytes", here);
+  const Thread& t = *current().schedule.thread;
+  whole_warp_exchange("tensormap.cp_fenceproxy", nullptr, nullptr, here);
+  if (t.lane == 0) {  // one copy of the whole warp
+    if (checking()) {
+      access(const_cast<void*>(shared_src), kMapBytes, Access::read, locate(here));
+      access(global_dst, kMapBytes, Access::write, locate(here));
+      resolve_pending();
+    }
+    std::memcpy(global_dst, shared_src, kMapBytes);
+    map_release(here);
+  }
+  whole_warp_exchange("tensormap.cp_fenceproxy", nullptr, nullptr, here);
+}
+
 void tensor_load(void* shared_dst, const void* map, const int* at, int dimensions, const void* object,
                  Here here) {
   must_be_hopper("cp.async.bulk.tensor", here);
   Thread& t = *current().schedule.thread;
   t.here = here;
+  const MapRead read = read_map(map, ProxyUnit::of_copies_to_peers(t), ++t.copies_to_peers, here);
   const TensorTiles tiles = tiles_at(map, dimensions, shared_dst, here);
   Block& b = take_copy_barrier(t, object, here);
   if (holder_of(t, shared_dst) != &b)
@@ -210,7 +301,9 @@ void tensor_load(void* shared_dst, const void* map, const int* at, int dimension
   Flight f;
   f.tile =
       std::make_shared<std::vector<unsigned char>>(fetch_box(tiles, at, shared_offset(shared_dst), location));
+  f.map = read;
   const int bytes = static_cast<int>(f.tile->size());
+  check_refill(b, shared_dst, f.tile->size(), "a tensor copy", here);
   if (checking()) async_started(shared_dst, nullptr, f.tile->size(), 0, location);
   f.barrier = object;
   f.bytes = bytes;
@@ -264,6 +357,11 @@ OutgoingCopy bytes_out(void* global_dst, const void* shared_src, int bytes, Here
   return copy;
 }
 
+// As a copy of the bulk group that is open reads its map.
+MapRead read_map_of_group(Thread& t, const void* map, Here here) {
+  return read_map(map, ProxyUnit::of_copies(t), bulk_of(t).closed + 1, here);
+}
+
 // Stops the launch where the instruction does not exist.
 void must_reduce(Reduction how, Number type, Here here) {
   if (!can_reduce(how, type))
@@ -276,7 +374,10 @@ void tensor_store(const void* map, const int* at, int dimensions, const void* sh
   must_be_hopper("cp.async.bulk.tensor", here);
   Thread& t = *current().schedule.thread;
   t.here = here;
-  start_outgoing(t, box_out(tiles_at(map, dimensions, shared_src, here), at, shared_src, here));
+  const MapRead read = read_map_of_group(t, map, here);
+  OutgoingCopy copy = box_out(tiles_at(map, dimensions, shared_src, here), at, shared_src, here);
+  copy.map = read;
+  start_outgoing(t, std::move(copy));
 }
 
 void bulk_store(void* global_dst, const void* shared_src, int bytes, Here here) {
@@ -290,9 +391,11 @@ void tensor_reduce(const void* map, const int* at, int dimensions, const void* s
                    Here here) {
   Thread& t = *current().schedule.thread;
   t.here = here;
+  const MapRead read = read_map_of_group(t, map, here);
   const TensorTiles tiles = tiles_at(map, dimensions, shared_src, here);
   must_reduce(how, tiles.type, here);
   OutgoingCopy copy = box_out(tiles, at, shared_src, here);
+  copy.map = read;
   copy.how = how, copy.type = tiles.type;
   start_outgoing(t, std::move(copy));
 }
@@ -327,6 +430,7 @@ void bulk_wait(int pending, bool, Here here) {
     for (OutgoingCopy& c : bulk.committed.front()) {
       move(*t.block, c);
       settle(*t.block, c.reads, unit, step);
+      if (checking()) (void)settle_map(c.map);  // known with the rest of the group
     }
     bulk.committed.pop_front();
     if (checking()) learn(t, clock_of(*t.block, unit, t.block->generation, step));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/simt/language/async_proxy.hpp"
+#include "gpu/simt/memory/map_proxy.hpp"
 
 namespace plumb::simt {
 
@@ -36,6 +37,7 @@ struct Move {
 struct OutgoingCopy {
   std::vector<Move> moves;
   std::vector<std::uint32_t> reads;  // by 16 bytes
+  MapRead map;
   Here here{"", 0};
   bool moved = false;
   Number type = Number::none;  // of a reduction; none: it copies

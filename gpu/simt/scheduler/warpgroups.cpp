@@ -56,6 +56,7 @@ struct LaneProduct {
   unsigned long long a_at, b_at;
   bool add;
   Here here;
+  const void* const* a_places;
   std::shared_ptr<StartedProduct> started;
   bool agreed = true;
 };
@@ -164,7 +165,7 @@ void attach_sums(const Thread& t, WarpProducts& w, StartedProduct& p) {
                    "wgmma.fence comes before the first product, and before one whose registers were written");
   }
   if (before != nullptr && !before->landed) {
-    if (changed_in_flight(*before, unfinished(p.form)))
+    if (!w.told && changed_in_flight(*before, unfinished(p.form)))
       note_registers(t, kWrittenEarly, p.here, before->here, kWaitFirst);
     p.sums = *same;
   } else {
@@ -193,7 +194,37 @@ void land_sums(const Thread& t, WarpProducts& w, std::uint64_t upto, Here here) 
         std::memcpy(lane.at[i], &lane.now[i], sizeof(unsigned));
     }
     sums->landed = true;
-    if (written) note_registers(t, kWrittenEarly, here, sums->here, kWaitFirst);
+    if (written && !w.told) note_registers(t, kWrittenEarly, here, sums->here, kWaitFirst);
+  }
+}
+
+void note_touched(const Thread& t, const char* text, Location location, Location other, const char* hint) {
+  RawFinding* f = note(FindingKind::product_registers, text, &t, location, other);
+  if (f == nullptr) return;
+  f->finding.hint = hint;
+  f->finding.has_other = true;
+  f->finding.other_thread = f->finding.thread;
+}
+
+// The thread's variables that the product takes, from here on in flight. Those that it wrote after a fence of this product's group need another.
+void use_registers(Thread& t, const LaneProduct& mine, bool fenced) {
+  if (t.registers == nullptr) t.registers = std::make_unique<ProductRegisters>();
+  ProductRegisters& all = *t.registers;
+  const std::uint64_t behind = mine.started->number + 1;
+  const auto use = [&](const void* at) -> RegisterUse& {
+    RegisterUse& u = all.uses[at];
+    if (fenced && u.written == all.fences + 1)
+      note_touched(t,
+                   "wgmma uses here a register that was written there, with no wgmma.fence between the two",
+                   locate(mine.here), u.written_at, "wgmma.fence comes behind the write, before the product");
+    u.written = 0;
+    u.here = mine.here;
+    return u;
+  };
+  for (int i = 0; i < registers_of(*mine.form); ++i) use(mine.d[i]).sum_of = behind;
+  if (mine.a == nullptr || mine.a_places == nullptr) return;
+  for (int i = 0; i < 4; ++i) {
+    if (mine.a_places[i] != nullptr) use(mine.a_places[i]).a_of = behind;
   }
 }
 
@@ -310,6 +341,7 @@ void finish(const Thread& t, Warpgroup& g, WarpProducts& w, std::uint64_t upto, 
   land_sums(t, w, upto, here);
   w.waited = upto;
   w.fenced = false;
+  w.told = false;
   w.waited_at = here;
   while (!w.groups.empty() && w.groups.front() <= upto) w.groups.pop_front();
   for (; g.settled < upto; ++g.settled) {
@@ -339,19 +371,46 @@ void close_group(unsigned, void* const* in, void* const*) {
 }  // namespace
 
 void wgmma(const ProductForm& form, void* const* d, const unsigned* a, unsigned long long a_at,
-           unsigned long long b_at, bool add, Here here) {
-  const Thread& t = *current().schedule.thread;
-  LaneProduct mine{&form, d, a, a_at, b_at, add, here, nullptr};
+           unsigned long long b_at, bool add, Here here, const void* const* a_places) {
+  Thread& t = *current().schedule.thread;
+  LaneProduct mine{&form, d, a, a_at, b_at, add, here, a_places, nullptr};
   check_call(t, mine, here);
   (void)warpgroup_of(t, here);
   whole_warp_exchange("wgmma.mma_async", &gather, &mine, here);
   if (!mine.agreed) trap("lanes of one warp give different descriptors or predicates to a wgmma", here);
   if (!mine.started->begun) begin(t, mine.started);
+  if (checking()) use_registers(t, mine, products_of(t, warpgroup_of(t, here)).fenced);
+}
+
+void touch_registers(Thread& t, const void* at, std::size_t bytes, bool writes, Location location) {
+  ProductRegisters& all = *t.registers;
+  const auto first = reinterpret_cast<std::uintptr_t>(at), last = first + bytes;
+  for (std::uintptr_t p = first & ~std::uintptr_t{3}; p < last; p += 4) {
+    const auto found = all.uses.find(reinterpret_cast<const void*>(p));
+    if (found == all.uses.end()) continue;
+    RegisterUse& use = found->second;
+    WarpProducts& w = products_of(t, warpgroup_of(t, use.here));
+    const bool sum = use.sum_of > w.waited, of_a = use.a_of > w.waited;
+    if (sum) {
+      note_touched(t,
+                   writes ? "a sum of the wgmma that was started there is written here, before its wait"
+                          : "a sum of the wgmma that was started there is read here, before its wait",
+                   location, locate(use.here), kWaitFirst);
+      w.told |= writes;
+    } else if (of_a && writes) {
+      note_touched(t, "a register of A of the wgmma that was started there is written here, before its wait",
+                   location, locate(use.here),
+                   "the product may read it late: wgmma.wait_group must come before the write");
+    }
+    if (sum || (of_a && writes)) use.sum_of = use.a_of = 0;  // told once
+    if (writes) use.written = all.fences + 1, use.written_at = location;
+  }
 }
 
 void wgmma_fence(Here here) {
   must_be_hopper("wgmma", here);
-  const Thread& t = *current().schedule.thread;
+  Thread& t = *current().schedule.thread;
+  if (t.registers != nullptr) ++t.registers->fences;
   LaneGroup mine{&products_of(t, warpgroup_of(t, here))};
   whole_warp_exchange("wgmma.fence", &raise_fence, &mine, here);
 }

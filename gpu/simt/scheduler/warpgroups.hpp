@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "gpu/simt/language/async_proxy.hpp"
@@ -45,6 +46,7 @@ struct WarpProducts {
   std::vector<std::shared_ptr<Accumulator>> sums;
   std::vector<std::uint64_t> fragments;  // of A in registers, since a fence: their hashes
   bool fenced = false;                   // since the last wait
+  bool told = false;                     // an early write of sums, since then
   Here waited_at{"", 0};                 // that wait; line 0: none yet
 };
 
@@ -67,8 +69,24 @@ struct Warpgroup {
   std::vector<std::uint16_t> waiting;  // threads
 };
 
+/// What products do with a thread's variable of 32 bits.
+struct RegisterUse {
+  std::uint64_t
+      sum_of = 0,
+      a_of = 0;      // the number behind that of the last product that adds to it, and reads it as A; 0: none
+  Here here{"", 0};  // of that product
+  std::uint32_t written = 0;  // fences of the thread before its last write since then, and one; 0: none
+  Location written_at = 0;
+};
+struct ProductRegisters {
+  std::unordered_map<const void*, RegisterUse> uses;
+  std::uint32_t fences = 0;  // wgmma.fence
+};
+
 struct Block;
 struct Thread;
+/// An access of the thread's to its own variables, of which products have some: none may be touched while its product is under way.
+void touch_registers(Thread& thread, const void* at, std::size_t bytes, bool writes, Location location);
 /// A block that ends, or a warp, must have waited for its products. False: it is a finding that stops the launch.
 void check_products(const Block& block);
 void check_products_at_exit(const Thread& thread);

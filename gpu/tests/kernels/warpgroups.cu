@@ -157,7 +157,7 @@ __global__ void loop_kernel(const float* a, const float* b, float* c, int chunks
         : EIGHT(d, "f")
         : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(of_b));
     COMMIT();
-    if (F == GroupFault::written_early) d[chunk % 8] = 0.0f;
+    if (F == GroupFault::written_early) d[chunk % 8] = 0.0f;  // <- product early
     if (F != GroupFault::no_wait) WAIT(0);  // <- product wait
   }
   if (F == GroupFault::no_wait) WAIT(0);

@@ -26,7 +26,7 @@
   X(cudaError_t, cudaProfilerStop, (void), ())                                                        \
   X(cudaError_t, cudaMalloc, (void** p, size_t bytes), (p, bytes))                                    \
   X(cudaError_t, cudaMallocManaged, (void** p, size_t bytes, unsigned flags), (p, bytes, flags))      \
-  X(cudaError_t, cudaMallocAsync, (void** p, size_t bytes, cudaStream_t s), (p, bytes, s))            \
+  X(cudaError_t, cudaMallocAsync, (void** p, size_t bytes, cudaStream_t s), (p, bytes, s, here))      \
   X(cudaError_t, cudaMallocHost, (void** p, size_t bytes), (p, bytes))                                \
   X(cudaError_t, cudaHostAlloc, (void** p, size_t bytes, unsigned flags), (p, bytes, flags))          \
   X(cudaError_t, cudaMallocPitch, (void** p, size_t* pitch, size_t width, size_t height),             \

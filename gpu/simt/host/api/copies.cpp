@@ -55,6 +55,29 @@ cudaError_t in_memory(cudaMemcpy3DParms& p) {
   return src && dst ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+/// What the host has waited for when a copy's call returns: CUDA's page "API synchronization behavior".
+enum class Waits : unsigned char { for_nothing, for_work_before, for_the_copy };
+Waits waits_of(const cudaMemcpy3DParms& p, bool synchronous) {
+  const Side to = side_of(p.dstPtr.ptr), from = side_of(p.srcPtr.ptr);
+  const auto is_host = [](Side s) { return s == Side::pageable || s == Side::pinned; };
+  if (is_host(to) && is_host(from)) return Waits::for_the_copy;
+  if (!synchronous || p.kind == cudaMemcpyDeviceToDevice || (to == Side::device && from == Side::device))
+    return Waits::for_nothing;
+  return from == Side::pageable && to == Side::device ? Waits::for_work_before : Waits::for_the_copy;
+}
+
+// Of memory that the host writes: whether functions that streams call may write it too late.
+void check_source(const cudaMemcpy3DParms& p, const void* key, Here here) {
+  const Side from = side_of(p.srcPtr.ptr);
+  if (from == Side::device || from == Side::managed) return;
+  const auto* const begin = static_cast<const unsigned char*>(p.srcPtr.ptr);
+  const std::size_t rows =
+      (p.srcPos.z + p.extent.depth - 1) * p.srcPtr.ysize + p.srcPos.y + p.extent.height - 1;
+  const std::size_t first = (p.srcPos.z * p.srcPtr.ysize + p.srcPos.y) * p.srcPtr.pitch + p.srcPos.x;
+  const std::size_t end = rows * p.srcPtr.pitch + p.srcPos.x + p.extent.width;
+  check_copy_source(begin + first, end - first, key, from == Side::pageable, here);
+}
+
 cudaError_t copy(cudaMemcpy3DParms p, cudaStream_t stream, bool waits, Here here) {
   begin_by_itself();
   const auto lock = enter_engine();
@@ -66,12 +89,17 @@ cudaError_t copy(cudaMemcpy3DParms p, cudaStream_t stream, bool waits, Here here
   if (!has_addresses(p)) return answer(cudaErrorInvalidValue);
   const cudaError_t bad = check_direction(p.dstPtr.ptr, p.srcPtr.ptr, p.kind);
   if (bad != cudaSuccess) return answer(bad);
-  const cudaError_t e = queue(stream, cudaGraphNodeTypeMemcpy, copy_operation(p, here));
-  // Between two places of a device the host does not wait.
-  const bool in_device =
-      p.kind == cudaMemcpyDeviceToDevice ||
-      (p.kind == cudaMemcpyDefault && is_plain_device(p.dstPtr.ptr) && is_plain_device(p.srcPtr.ptr));
-  return e == cudaSuccess && waits && !in_device ? wait_for(stream) : e;
+  const bool at_once = current().schedule.thread == nullptr && !is_captured(launch_key(stream));
+  const Waits how = at_once ? waits_of(p, waits) : waits ? Waits::for_the_copy : Waits::for_nothing;
+  if (how == Waits::for_work_before) {
+    const cudaError_t before = wait_for(stream);
+    if (before != cudaSuccess) return before;
+  }
+  const cudaError_t e = queue(stream, cudaGraphNodeTypeMemcpy, [=](const void* key) {
+    if (at_once) check_source(p, key, here);
+    copy_operation(p, here)(key);
+  });
+  return e == cudaSuccess && how == Waits::for_the_copy ? wait_for(stream) : e;
 }
 
 cudaError_t fill(const cudaMemsetParams& p, cudaStream_t stream, Here here) {

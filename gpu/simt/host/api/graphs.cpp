@@ -187,12 +187,13 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const
   });
 }
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                     std::size_t count, cudaMemAllocNodeParams* p) {
+                                     std::size_t count, cudaMemAllocNodeParams* p, Here here) {
   plumb::simt::begin_by_itself();
   const auto lock = enter_engine();
   p->dptr = plumb::simt::memory_of_graphs(p->bytesize);
   if (p->dptr == nullptr) return answer(cudaErrorMemoryAllocation);
-  return add_node(node, graph, after, count, cudaGraphNodeTypeMemAlloc, plumb::simt::give_operation(p->dptr));
+  return add_node(node, graph, after, count, cudaGraphNodeTypeMemAlloc,
+                  plumb::simt::give_operation(p->dptr, here));
 }
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                     std::size_t count, void* p, Here here) {

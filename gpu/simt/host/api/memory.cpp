@@ -50,6 +50,13 @@ void take(Allocation& a, void* p) {
   remove_array(p);
 }
 
+// cudaFree takes memory of a stream for no longer in use: the host must have waited for all that uses it.
+void check_unordered_free(const void* p, std::size_t bytes, const void* pc) {
+  const Array* const a = array_of(static_cast<const unsigned char*>(p));
+  if (a == nullptr || a->allocation == 0) return;
+  host_ranges("cudaFree", const_cast<void*>(host_key()), Here{"", 0}, {{p, bytes, true}}, pc);
+}
+
 cudaError_t release(void* p, bool of_host, const char* what) {
   if (p == nullptr) return cudaSuccess;
   const auto it = given().memory.find(static_cast<const unsigned char*>(p));
@@ -92,8 +99,8 @@ void* memory_of_graphs(std::size_t bytes) {
   return p;
 }
 
-Operation give_operation(void* p) {
-  return [p, number = given().allocations](const void*) {
+Operation give_operation(void* p, Here here) {
+  return [p, here, number = given().allocations](const void* stream) {
     const auto it = given().memory.find(static_cast<unsigned char*>(p));
     if (it == given().memory.end() || it->second.given) return;
     Allocation& a = it->second;
@@ -101,6 +108,7 @@ Operation give_operation(void* p) {
     given().graph_bytes += a.bytes;
     given().most_graph_bytes = std::max(given().most_graph_bytes, given().graph_bytes);
     add_array(fmt::format("memory of a graph #{}", number), p, a.bytes, false, true, true);
+    allocated_in_order("an allocation in a graph", stream, here, p);
   };
 }
 
@@ -115,6 +123,15 @@ Operation take_operation(void* p, Here here) {
     else
       remove_array(p);
   };
+}
+
+Side side_of(const void* p) {
+  if (find_variable(static_cast<const unsigned char*>(p)) != nullptr) return Side::device;
+  const Allocation* a = allocation_of(p);
+  if (a == nullptr) return Side::pageable;
+  return a->type == cudaMemoryTypeDevice ? Side::device
+         : a->type == cudaMemoryTypeHost ? Side::pinned
+                                         : Side::managed;
 }
 
 bool is_plain_device(const void* p) {
@@ -162,13 +179,19 @@ void take_mapped(void* p) {
   if (given().memory.erase(static_cast<unsigned char*>(p)) != 0) remove_array(p);
 }
 
-cudaError_t host_malloc_async(void** p, std::size_t bytes, cudaStream_t stream) {
-  if (!is_captured(stream)) return host_malloc(p, bytes, Memory::device);
+cudaError_t host_malloc_async(void** p, std::size_t bytes, cudaStream_t stream, Here here) {
+  if (!is_captured(stream)) {
+    const cudaError_t e = host_malloc(p, bytes, Memory::device);
+    if (e != cudaSuccess || *p == nullptr) return e;
+    const auto lock = enter_engine();
+    return queue(stream, cudaGraphNodeTypeMemAlloc,
+                 [=, at = *p](const void* key) { allocated_in_order("cudaMallocAsync", key, here, at); });
+  }
   const auto lock = enter_engine();
   if (bytes == 0) return answer(cudaErrorInvalidValue);
   *p = memory_of_graphs(bytes);
   return *p == nullptr ? answer(cudaErrorMemoryAllocation)
-                       : queue(stream, cudaGraphNodeTypeMemAlloc, give_operation(*p));
+                       : queue(stream, cudaGraphNodeTypeMemAlloc, give_operation(*p, here));
 }
 
 cudaError_t host_malloc_pitch(void** p, std::size_t* pitch, std::size_t width, std::size_t height) {
@@ -195,6 +218,7 @@ using namespace plumb::simt;
 
 cudaError_t cudaFree(void* p) {
   const auto lock = enter_engine();
+  if (const Allocation* a = allocation_of(p)) check_unordered_free(p, a->bytes, __builtin_return_address(0));
   return answer(release(p, false, "cudaFree"));
 }
 cudaError_t cudaFreeHost(void* p) {

@@ -6,7 +6,7 @@ namespace plumb::simt {
 enum class Memory : unsigned char { device, managed, pinned, array };
 cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind);
 /// In the order of a stream, which may be one that is being captured.
-cudaError_t host_malloc_async(void** p, std::size_t bytes, cudaStream_t stream);
+cudaError_t host_malloc_async(void** p, std::size_t bytes, cudaStream_t stream, Here here);
 cudaError_t host_malloc_pitch(void** p, std::size_t* pitch, std::size_t width, std::size_t height);
 cudaError_t host_device_pointer(void** device, void* host);
 /// Also of a pointer to const, which a program may well ask memory for.
@@ -32,16 +32,17 @@ cudaError_t cudaMallocManaged(T** p, std::size_t bytes, unsigned = cudaMemAttach
   return plumb::simt::host_malloc(plumb::simt::as_void(p), bytes, plumb::simt::Memory::managed);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** p, std::size_t bytes, cudaStream_t stream) {
-  return plumb::simt::host_malloc_async(plumb::simt::as_void(p), bytes, stream);
+cudaError_t cudaMallocAsync(T** p, std::size_t bytes, cudaStream_t stream, PLUMB_SIMT_HERE) {
+  return plumb::simt::host_malloc_async(plumb::simt::as_void(p), bytes, stream, here);
 }
 template <class T>
-cudaError_t cudaMallocFromPoolAsync(T** p, std::size_t bytes, cudaMemPool_t, cudaStream_t s) {
-  return cudaMallocAsync(p, bytes, s);
+cudaError_t cudaMallocFromPoolAsync(T** p, std::size_t bytes, cudaMemPool_t, cudaStream_t s,
+                                    PLUMB_SIMT_HERE) {
+  return cudaMallocAsync(p, bytes, s, here);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** p, std::size_t bytes, cudaMemPool_t pool, cudaStream_t s) {
-  return cudaMallocFromPoolAsync(p, bytes, pool, s);
+cudaError_t cudaMallocAsync(T** p, std::size_t bytes, cudaMemPool_t pool, cudaStream_t s, PLUMB_SIMT_HERE) {
+  return cudaMallocFromPoolAsync(p, bytes, pool, s, here);
 }
 template <class T>
 cudaError_t cudaMallocHost(T** p, std::size_t bytes, unsigned = 0) {

@@ -35,19 +35,26 @@ cudaError_t queue(cudaStream_t stream, cudaGraphNodeType type, Operation operati
 /// Calls a function of the host's where `stream` (its key) calls it. It may tell any of the host's threads that the stream's work
 /// before it is done, in ways that nobody sees: the host knows it from there on.
 void call_in_stream(const void* stream, const std::function<void()>& function);
+/// A copy, queued to `stream` (its key), out of the host's memory there: what functions of streams wrote must come before, where `staged` in the
+/// host's own order (host/host_code.cpp).
+void check_copy_source(const void* from, std::size_t bytes, const void* stream, bool staged, Here here);
+void forget_host_functions();  // those of an earlier run
 /// The host waits for all that `stream` holds.
 cudaError_t wait_for(cudaStream_t stream);
 
 // ---- memory.cpp ----
 /// Whether `p` lies in memory that the host may not touch by itself.
 bool is_plain_device(const void* p);
+/// What kind of memory a copy finds there, as CUDA's page "API synchronization behavior" tells them apart.
+enum class Side : unsigned char { pageable, pinned, managed, device };
+Side side_of(const void* p);
 /// Device memory at an address that the program has reserved (driver_memory.cpp).
 void give_mapped(void* p, std::size_t bytes);
 void take_mapped(void* p);
 /// Memory that nodes of a graph give and take: null where there is none. It has its address at once and for good, since the graph may
 /// run again, and may be touched between the two nodes alone.
 void* memory_of_graphs(std::size_t bytes);
-Operation give_operation(void* p);
+Operation give_operation(void* p, Here here);
 Operation take_operation(void* p, Here here);
 
 // ---- copies.cpp, kernels.cpp ----

@@ -2,6 +2,8 @@
 // earlier work, what the host has waited for, events waited for, and the legacy default stream's rule.
 #include "gpu/simt/host/api/streams.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -58,6 +60,7 @@ CUstream_st& per_thread() {
     auto* s = new CUstream_st;
     g_streams.insert(s);
     g_blocking.insert(s);
+    current().streams.names[s] = "the per-thread default stream";
     return s;
   }();
   return *stream;
@@ -134,10 +137,11 @@ void call_in_stream(const void* stream, const std::function<void()>& function) {
   {
     const auto lock = enter_engine();
     host_learns(knowledge_of(stream));
+    begin_host_function(stream);
   }
-  ++current().run.host_functions;
   function();
-  --current().run.host_functions;
+  const auto lock = enter_engine();
+  end_host_function();
 }
 
 cudaError_t queue(cudaStream_t stream, cudaGraphNodeType type, Operation operation) {
@@ -227,6 +231,9 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
   (*stream)->priority = std::clamp(priority, -5, 0);
   g_streams.insert(*stream);
   if (flags == cudaStreamDefault) g_blocking.insert(*stream);
+  static int made = 0;
+  current().streams.names[*stream] =
+      fmt::format("stream #{}{}", ++made, flags == cudaStreamDefault ? "" : " (non-blocking)");
   return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
