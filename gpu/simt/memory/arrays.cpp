@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gpu/simt/memory/freed.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -46,6 +47,7 @@ bool reserve_shadow(const void* p) {
 }
 
 std::string nearest_array(const unsigned char* p) {
+  if (const FreedArray* freed = freed_at(p)) return show_freed(*freed, p);
   const Array* best = nullptr;
   std::uint64_t best_distance = ~std::uint64_t{0};
   bool before = false;
