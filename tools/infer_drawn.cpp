@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/random.hpp"
 #include "reference/models/sparse_dnn_absorbing.hpp"
@@ -32,6 +33,7 @@ int judge_drawn_networks(std::FILE* to, std::int64_t count,
       return tally.failed > before ? kFailed : kOk;
     });
     if (code != kOk) ++failed;
+    note_how_far(fmt::format("{} of {} drawn networks judged, {} failed", number + 1, count, failed));
   }
   fmt::print(to, "drawn: {} networks, {} failed; {} runs, {} beyond a bound or ended by an error\n", count,
              failed, tally.runs, tally.failed);

@@ -44,7 +44,8 @@ std::array<Unfinished, kSlots> unfinished;  // NOLINT(cppcoreguidelines-avoid-no
 std::atomic<int> creating{0};               // NOLINT: threads between the name and the file
 std::atomic<bool> ending{false};            // NOLINT
 
-constexpr std::array kEndingSignals{SIGINT, SIGTERM, SIGHUP, SIGXFSZ, SIGXCPU, SIGPIPE};
+constexpr std::array kEndingSignals{SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGALRM,
+                                    SIGXFSZ, SIGXCPU, SIGPIPE, SIGUSR1, SIGUSR2};
 
 // While an object of this class exists, this thread gets no signal, and a handler in another thread waits for it.
 class Creating {
@@ -127,6 +128,12 @@ void remove_flat_folder(const char* path) noexcept {
   ::rmdir(path);
 }
 
+// How far the program has come: a handler reads the one of the two that is not being written.
+std::array<std::array<char, 256>, 2> how_far{};  // NOLINT
+std::atomic<const char*> how_far_now{nullptr};   // NOLINT
+
+void write_text(const char* text) noexcept { (void)!::write(2, text, std::strlen(text)); }
+
 void end_now(int signal) {
   if (ending.exchange(true)) {
     for (;;) ::pause();
@@ -134,11 +141,11 @@ void end_now(int signal) {
   while (creating > 0) {}
   remove_unfinished_outputs();
   if (signal == SIGXFSZ) {
-    constexpr char kText[] = "\nthe file is larger than the limit (ulimit -f); it was removed\n";
-    (void)!::write(2, kText, sizeof kText - 1);
+    write_text("\nthe file is larger than the limit (ulimit -f); it was removed\n");
   } else if (signal != SIGPIPE) {
-    constexpr char kText[] = "\ninterrupted\n";
-    (void)!::write(2, kText, sizeof kText - 1);
+    write_text("\ninterrupted");
+    if (const char* const text = how_far_now; text != nullptr) write_text(": "), write_text(text);
+    write_text("\n");
   }
   ::_exit(kSignalled + signal);
 }
@@ -198,6 +205,14 @@ void remove_unfinished_outputs() noexcept {
       ::unlink(slot.path.data());
     }
   }
+}
+
+void note_how_far(const std::string& text) noexcept {
+  auto& next = how_far_now == how_far[0].data() ? how_far[1] : how_far[0];
+  const std::size_t length = std::min(text.size(), next.size() - 1);
+  std::memcpy(next.data(), text.data(), length);
+  next[length] = 0;
+  how_far_now = next.data();
 }
 
 void end_cleanly_on_signals() {

@@ -77,6 +77,8 @@ void require_writable(const std::string& path);
 /// From here on SIGINT, SIGTERM, SIGHUP, SIGXFSZ, SIGXCPU and SIGPIPE remove every unfinished file and folder, and end the
 /// program with exit code 128 + signal. A signal that is ignored (nohup) stays ignored.
 void end_cleanly_on_signals();
+/// What the line of a signal says behind "interrupted": how far the program has come, in at most 255 bytes. For one thread.
+void note_how_far(const std::string& text) noexcept;
 
 /// The removing alone, for a program with handlers of its own; async-signal-safe. No OutputFile may be used afterwards. Files
 /// of the parent process are left alone.

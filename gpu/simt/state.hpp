@@ -1,6 +1,7 @@
 // The state of the executor: one struct for each concern, behind current(). One per process: instrumented code finds it without an
 // argument. Included by .cpp files alone; a header of a room knows the types of its own room and of those before it.
 #pragma once
+#include <atomic>
 #include <bitset>
 #include <deque>
 #include <unordered_map>
@@ -25,6 +26,7 @@ struct RunState {
   const ChipLimits* chip = nullptr;
   bool begun = false;       // begin_run() was called
   bool is_stopped = false;  // launches do nothing
+  std::atomic<int> cut{0};  // the signal that ends the program; 0: none has come
   Counters counters;
   std::uint64_t rng = 1;
   Order order = Order::ascending;
@@ -87,6 +89,7 @@ struct RaceState {
 
 struct ReportState {
   std::vector<RawFinding> findings;
+  std::vector<RawFinding> taken;  // by take_findings()
   std::int64_t further_findings = 0;
   std::vector<Here> heres;  // what Locations with the top bit stand for
 };

@@ -50,6 +50,8 @@ for target in "${@:3}"; do
   mkdir -p "$2/$(dirname "$target")"
   cat >"$2/$target" <<'END'
 #!/bin/bash
+if [ "$1" = crash ]; then kill -SEGV $$; fi
+if [ "$1" = end ]; then exit 5; fi
 if [ "$1" = --needs ]; then cat "$PLAY/needs" 2>/dev/null; exit 0; fi
 printf '%s\\n' "$0 $*" "command: $PLUMB_COMMAND"
 END
@@ -378,6 +380,20 @@ class Plumb(unittest.TestCase):
         got = self.plumb("setup", "--with", "mip")
         self.assertEqual(got.returncode, 2)
         self.assertIn("setup --with 'mip': takes mpi, metis", got.stderr)
+
+    def test_a_program_that_ends_by_a_signal_where_memory_is_limited_names_the_limit(self):
+        for words, code in (("crash", 2), ("end", 5), ("--help", 0)):
+            got = subprocess.run(
+                ["bash", "-c", 'ulimit -v 16777216; tools/plumb bench "$0"', words],
+                cwd=self.folder,
+                env=self.environment,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=PATIENCE,
+            )
+            self.assertEqual(got.returncode, code, got.stderr)
+            self.assertEqual("(ulimit -v is 16777216)" in got.stderr, code == 2, got.stderr)
 
     def test_unknown_command_names_the_nearest(self):
         got = self.plumb("verfy")

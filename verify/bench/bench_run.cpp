@@ -131,6 +131,7 @@ class BenchRun {
     const std::exception_ptr failure = sweep.run(
         jobs_.size(), [&](std::size_t j) { return jobs_[j].c.op; },
         [&](Runner& runner, std::size_t j) { time_job(runner, j, timing); });
+    report_.complete = failure == nullptr && stop_signal == 0;
     write_outputs(options_, report_, true);
     if (failure) std::rethrow_exception(failure);
     return finish();

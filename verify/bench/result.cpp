@@ -262,6 +262,7 @@ std::string to_json(const BenchReport& report) {
            {"command", report.command},
            {"machine", machine},
            {"roofs", roofs},
+           {"complete", report.complete},
            {"results", results}};
   if (report.uses > 0) all["uses"] = report.uses;
   if (report.drawn) all["drawn"] = json_of(*report.drawn, summarise_drawn(report));
@@ -280,6 +281,7 @@ BenchReport from_json(const std::string& text, const std::string& file) {
     }
     report.version = all.at("version").get<std::string>();
     report.command = all.at("command").get<std::string>();
+    report.complete = all.value("complete", true);  // older reports do not say it
     for (const auto& [key, value] : all.at("machine").items())
       report.machine.emplace_back(key, value.get<std::string>());
     for (const Json& r : all.at("roofs")) {

@@ -63,6 +63,8 @@ struct BenchReport {
   std::vector<BenchResult> results;
   std::optional<DrawnRun> drawn;
   std::int64_t uses = 0;  // that variants were told to expect of a plan; 0: many
+  bool complete =
+      false;  // all that was planned was timed, or left out for a reason; false as long as the run goes on, and where it was cut
 };
 
 /// Whether a variant's time stands beside those in the operator's own type. Flushed subnormals do not disqualify: fp32 atomics flush

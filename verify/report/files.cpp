@@ -43,6 +43,7 @@ class JsonLines final : public Reporter {
  public:
   explicit JsonLines(const std::string& path) : file_(path, "", "") {}
   void begin(const RunInfo& info) override {
+    planned_ = info.planned;
     file_.append(dump({{"plumbline", info.version},
                        {"command", info.command},
                        {"host", info.host},
@@ -55,6 +56,8 @@ class JsonLines final : public Reporter {
                        {"failed", t.failed},
                        {"skipped", t.skipped},
                        {"runs", t.runs},
+                       {"planned", planned_},
+                       {"complete", t.all() == planned_},
                        {"total_seconds", seconds}}));
     file_.finish();
   }
@@ -62,6 +65,7 @@ class JsonLines final : public Reporter {
 
  private:
   RecordFile file_;
+  std::int64_t planned_ = 0;
 };
 
 // A line break in an attribute is a blank to a parser of XML unless it is written as a reference.
@@ -77,7 +81,11 @@ class JUnit final : public Reporter {
       : file_(path,
               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"plumbline "
               "verify\">\n",
-              "</testsuite>\n</testsuites>\n") {}
+              "</testsuite>\n</testsuites>\n",
+              "<testcase classname=\"verify\" name=\"all records\"><error type=\"incomplete\" "
+              "message=\"records are "
+              "missing: the run has not ended, or was cut\"/></testcase>\n") {}
+  void begin(const RunInfo& info) override { planned_ = info.planned; }
   void record(const Record& r) override {
     std::string text = fmt::format("<testcase classname=\"{}.{}\" name=\"{} {}\" time=\"{:.6f}\"", r.op,
                                    r.dtype, escape_xml(r.variant), escape_xml(r.case_id), r.seconds);
@@ -97,11 +105,12 @@ class JUnit final : public Reporter {
     }
     file_.append(text);
   }
-  void end(const Totals&, double) override { file_.finish(); }
+  void end(const Totals& t, double) override { file_.finish(t.all() >= planned_); }
   std::string write_error() const override { return file_.write_error(); }
 
  private:
   RecordFile file_;
+  std::int64_t planned_ = 0;
 };
 
 std::string quote_csv(std::string_view text) {

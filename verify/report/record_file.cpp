@@ -13,8 +13,8 @@
 
 namespace plumb {
 
-RecordFile::RecordFile(std::string path, std::string_view head, std::string tail)
-    : path_(std::move(path)), tail_(std::move(tail)) {
+RecordFile::RecordFile(std::string path, std::string_view head, std::string tail, std::string unfinished)
+    : path_(std::move(path)), tail_(std::move(tail)), unfinished_(std::move(unfinished)) {
   if (is_regular_output(path_)) {
     open_regular();
   } else {
@@ -24,7 +24,7 @@ RecordFile::RecordFile(std::string path, std::string_view head, std::string tail
 }
 
 RecordFile::~RecordFile() {
-  finish();
+  if (stream_) finish(false);
   if (fd_ >= 0) close(fd_);
 }
 
@@ -45,13 +45,24 @@ void RecordFile::append(std::string_view record) {
   stream_ ? send(record) : append_whole(record);
 }
 
-void RecordFile::finish() {
-  if (!stream_) return;
-  if (write_error_.empty()) send(tail_);
+void RecordFile::finish(bool complete) {
+  if (complete) unfinished_.clear();
+  if (!stream_) {
+    if (complete && write_error_.empty()) end_whole();
+    return;
+  }
+  if (write_error_.empty()) send(unfinished_ + tail_);
   try {
     if (write_error_.empty()) stream_->commit();
   } catch (const Error& e) { write_error_ = e.what(); }
   stream_.reset();
+}
+
+// The last tail takes less than the one before.
+void RecordFile::end_whole() {
+  append_whole("");
+  if (write_error_.empty() && ftruncate(fd_, end_ + static_cast<off_t>(tail_.size())) != 0)
+    write_error_ = fmt::format("{}: the report is not ended: {}", path_, std::strerror(errno));
 }
 
 void RecordFile::send(std::string_view text) {
@@ -61,8 +72,9 @@ void RecordFile::send(std::string_view text) {
 }
 
 void RecordFile::append_whole(std::string_view record) {
+  const std::string tail = unfinished_ + tail_;
   std::string text(record);
-  text += tail_;
+  text += tail;
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t n = pwrite(fd_, text.data() + done, text.size() - done, end_ + static_cast<off_t>(done));
@@ -72,7 +84,7 @@ void RecordFile::append_whole(std::string_view record) {
           fmt::format("{}: the report ends early: {}", path_, std::strerror(n < 0 ? errno : ENOSPC));
       // cut back to the last whole document, whose tail has fitted before
       if (ftruncate(fd_, end_) == 0 &&
-          pwrite(fd_, tail_.data(), tail_.size(), end_) != static_cast<ssize_t>(tail_.size())) {
+          pwrite(fd_, tail.data(), tail.size(), end_) != static_cast<ssize_t>(tail.size())) {
         write_error_ += ", and could not be closed";
       }
       return;

@@ -34,9 +34,11 @@ struct ConsoleOptions {
   std::FILE* out = stdout;  // stderr where a report takes standard output
 };
 [[nodiscard]] std::unique_ptr<Reporter> make_console(ConsoleOptions);
-/// One JSON object per line, written whole and at once: after a kill -9 every line is a record, and none is half.
+/// One JSON object per line, written whole and at once: after a kill -9 every line is a record, and none is half. The
+/// last line has the totals, and `complete`: whether all planned records are there.
 [[nodiscard]] std::unique_ptr<Reporter> make_json_lines(const std::string& path);
-/// JUnit XML, closed again after every record: a valid document at every moment.
+/// JUnit XML, closed again after every record: a valid document at every moment, with an error of its own until all planned records are
+/// there.
 [[nodiscard]] std::unique_ptr<Reporter> make_junit(const std::string& path);
 [[nodiscard]] std::unique_ptr<Reporter> make_csv(const std::string& path);
 /// One self-contained page; a whole page at every moment, replaced at intervals.

@@ -70,7 +70,12 @@ void end_on_interrupt() {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESETHAND;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2}) {
+    struct sigaction now {};
+    const bool is_ignored =
+        sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;  // as by nohup
+    if (!is_ignored) sigaction(signal, &action, nullptr);
+  }
 }
 
 void check_threads() {

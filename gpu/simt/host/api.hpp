@@ -7,6 +7,7 @@
 #include "gpu/simt/host/api/c_calls.h"
 #else
 extern "C++" {  // cuComplex.h includes <vector_types.h> from within extern "C"
+#include "gpu/simt/host/api/array_names.hpp"
 #include "gpu/simt/host/api/conditional_graphs.hpp"
 #include "gpu/simt/host/api/devices.hpp"
 #include "gpu/simt/host/api/driver.hpp"

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "gpu/simt/host/api/devices.hpp"
+#include "gpu/simt/host/ends.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -112,6 +113,10 @@ void tell_fault() {
   stop();
 }
 
+bool is_unhandled(const struct sigaction& owner) {
+  return (owner.sa_flags & SA_SIGINFO) == 0 && owner.sa_handler == SIG_DFL;
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
   const Thread* const t = current().schedule.thread;
   Registers registers(*static_cast<ucontext_t*>(context));
@@ -124,7 +129,12 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   // A judge sees the end of a process by an access, and knows which pages it has closed.
   const bool left_to_judge = is_access(fault) && !full && !runs_by_itself();
   if (!in_kernel || left_to_judge || the_fault.signal != 0) {  // it comes again, to whoever had it before
+    constexpr std::uintptr_t kNear = 1 << 16;
+    const bool is_sent = info->si_code <= 0;
+    if (!in_kernel && is_unhandled(owners_before[signal]))
+      tell_fault_of_host(signal, !is_sent && signal == SIGSEGV && address - sp + kNear < 2 * kNear);
     sigaction(signal, &owners_before[signal], nullptr);
+    if (is_sent) raise(signal);  // no instruction would do it again
     return;
   }
   if (is_call(fault)) fault.caller = registers.caller();
@@ -154,7 +164,7 @@ class SignalStack {
   SignalStack& operator=(const SignalStack&) = delete;
 
  private:
-  static constexpr std::size_t kBytes = std::size_t{64} * 1024;
+  static constexpr std::size_t kBytes = std::size_t{256} * 1024;  // what was found is told on it
   // Not in the object, which is a variable of the thread: a library that is loaded late has next to no room for those.
   std::unique_ptr<unsigned char[]> bytes_;
   bool is_mine_ = false;

@@ -34,6 +34,7 @@ void begin_run(const Options& options) {
   current().streams.keys.clear();
   current().streams.knows.clear();
   current().report.findings.clear();
+  current().report.taken.clear();
   current().report.further_findings = 0;
   current().race.doubt = Doubt{};
   current().run.chip = &limits_of(options.chip);

@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include "gpu/simt/memory/freed.hpp"
 #include "gpu/simt/race/touch.hpp"
 #include "gpu/simt/state.hpp"
 
@@ -232,10 +233,21 @@ void async_landed(Block& b, void* to, std::size_t bytes, Location location, bool
 
 namespace {
 
+// An operation of the host's on what is freed stops the run: what it would read or write is nobody's.
+void report_freed(const char* what, const HostRange& r, const FreedArray& freed, Location location) {
+  RawFinding* f =
+      note(FindingKind::out_of_bounds,
+           fmt::format("{} of {} bytes{}", what, r.bytes, show_freed(freed, r.at)), nullptr, location);
+  if (f != nullptr) f->finding.array = freed.name;
+  current().run.is_stopped = true;
+}
+
 // The mark of an operation of the host's over one of its ranges.
 void mark_range(const char* what, const HostRange& r, Location location, Thread& t) {
   const auto* const p = static_cast<const unsigned char*>(r.at);
   Array* a = find_named(p);
+  const FreedArray* const freed = a == nullptr && r.bytes > 0 ? freed_at(p) : nullptr;
+  if (freed != nullptr) return report_freed(what, r, *freed, location);
   if (a == nullptr || r.bytes == 0) return;  // host memory of the program, or memory it did not name
   const auto offset = static_cast<std::size_t>(p - a->base);
   if (offset + r.bytes > a->bytes || (r.writes && !a->writable && !a->constant)) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gpu/simt/memory/freed.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -62,6 +63,7 @@ void check_allocation(const Thread& t, Array& a, std::size_t offset, const Mark&
 }
 
 std::string nearest_array(const unsigned char* p) {
+  if (const FreedArray* freed = freed_at(p)) return show_freed(*freed, p);
   const Array* best = nullptr;
   std::uint64_t best_distance = ~std::uint64_t{0};
   bool before = false;

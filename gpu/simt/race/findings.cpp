@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 
 #include "gpu/simt/race/symbols.hpp"
@@ -67,12 +68,6 @@ std::string short_name(std::string name) {
   return name;
 }
 
-bool same_finding(const Finding& a, const Finding& b) {
-  return a.kind == b.kind && a.kernel == b.kernel && a.array == b.array && a.place.line == b.place.line &&
-         a.place.file == b.place.file && a.other_place.line == b.other_place.line &&
-         a.other_place.file == b.other_place.file;
-}
-
 std::string kernel_of(int number, const std::string& otherwise, const Frames& frames) {
   if (number < 0) return otherwise;
   const Launch& launch = current().schedule.launches[static_cast<std::size_t>(number)];
@@ -118,11 +113,12 @@ void advise_on_shared_update(std::vector<Finding>& all, const Frames& frames,
   for (Finding& f : all) f.hint += (f.hint.empty() ? "" : "\n  ") + text;
 }
 
+bool is_softened(const RawFinding& f) { return f.tried != 0 && only_tried(f.tried); }
+
 // A race of what is only tried is a note (attempts.cpp).
-void soften(RawFinding& f) {
-  if (f.tried == 0 || !only_tried(f.tried)) return;
-  f.finding.is_note = true;
-  f.finding.hint =
+void soften(Finding& f) {
+  f.is_note = true;
+  f.hint =
       "each value read here went into an atomicCAS, which checks it: it does no harm, and is undefined all "
       "the same";
 }
@@ -193,19 +189,35 @@ Location locate(Here here) {
       .location;
 }
 
+bool same_finding(const Finding& a, const Finding& b) {
+  return a.kind == b.kind && a.kernel == b.kernel && a.array == b.array && a.place.line == b.place.line &&
+         a.place.file == b.place.file && a.other_place.line == b.other_place.line &&
+         a.other_place.file == b.other_place.file;
+}
+
+namespace {
+
+// Counts the finding where one of the list is of that kind and those places.
+bool is_repeated(std::vector<RawFinding>& list, FindingKind kind, Location location, Location other) {
+  const auto same = std::find_if(list.begin(), list.end(), [&](const RawFinding& f) {
+    return f.finding.kind == kind && ((f.location == location && f.other_location == other) ||
+                                      (f.location == other && f.other_location == location));
+  });
+  if (same == list.end()) return false;
+  ++same->finding.repeats;
+  return true;
+}
+
+}  // namespace
+
 RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread, Location location,
                  Location other) {
-  for (RawFinding& f : current().report.findings) {
-    if (f.finding.kind != kind) continue;
-    if ((f.location == location && f.other_location == other) ||
-        (f.location == other && f.other_location == location)) {
-      ++f.finding.repeats;
-      return nullptr;
-    }
-  }
-  if (current().report.findings.size() >=
+  ReportState& report = current().report;
+  if (is_repeated(report.findings, kind, location, other) || is_repeated(report.taken, kind, location, other))
+    return nullptr;
+  if (report.findings.size() + report.taken.size() >=
       static_cast<std::size_t>(std::max(1, current().run.options.max_findings))) {
-    ++current().report.further_findings;
+    ++report.further_findings;
     return nullptr;
   }
   RawFinding f;
@@ -222,8 +234,30 @@ RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread
   return &current().report.findings.back();
 }
 
+namespace {
+
+// What was taken as a note, since it was only tried until then, and was read otherwise since: it is found anew.
+void find_softened_anew() {
+  ReportState& report = current().report;
+  const auto is_kept = [](const RawFinding& f) { return !f.softened || is_softened(f); };
+  const auto changed = std::stable_partition(report.taken.begin(), report.taken.end(), is_kept);
+  std::move(changed, report.taken.end(), std::back_inserter(report.findings));
+  report.taken.erase(changed, report.taken.end());
+}
+
+}  // namespace
+
+std::int64_t repeats_of(const Finding& finding) {
+  std::int64_t count = 0;
+  for (const RawFinding& f : current().report.taken)
+    if (same_finding(f.finding, finding)) count += f.finding.repeats;
+  return std::max(count, finding.repeats);
+}
+
 std::vector<Finding> take_findings() {
   resolve_pending();
+  find_softened_anew();
+  if (current().report.findings.empty()) return {};
   const std::vector<Module> all = modules();
   const Frames frames = frames_of_findings(all);
   std::vector<Finding> out;
@@ -234,21 +268,25 @@ std::vector<Finding> take_findings() {
     f.finding.other_place = place_of(f.other_location, frames, all);
     f.finding.kernel = kernel_of(f.launch, f.finding.kernel, frames);
     if (f.other_launch != f.launch) f.finding.other_kernel = kernel_of(f.other_launch, "", frames);
-    soften(f);
+    f.softened = is_softened(f);
+    Finding found = f.finding;
+    if (f.softened) soften(found);
     // One source line may have been many instructions (an unrolled loop): one finding is enough.
     const auto same =
-        std::find_if(out.begin(), out.end(), [&](const Finding& k) { return same_finding(k, f.finding); });
+        std::find_if(out.begin(), out.end(), [&](const Finding& k) { return same_finding(k, found); });
     if (same != out.end()) {
-      same->repeats += f.finding.repeats;
-      if (!f.finding.is_note) same->is_note = false, same->hint = f.finding.hint;
+      same->repeats += found.repeats;
+      if (!found.is_note) same->is_note = false, same->hint = found.hint;
       pairs[static_cast<std::size_t>(same - out.begin())] |= f.pair;
     } else {
-      out.push_back(f.finding);
+      out.push_back(std::move(found));
       pairs.push_back(f.pair);
     }
   }
   for (std::size_t i = 0; i < out.size(); ++i) advise_on_one_line(out[i], pairs[i]);
   advise_on_shared_update(out, frames, all);
+  std::vector<RawFinding>& taken = current().report.taken;
+  std::move(current().report.findings.begin(), current().report.findings.end(), std::back_inserter(taken));
   current().report.findings.clear();
   return out;
 }

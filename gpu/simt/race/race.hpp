@@ -91,6 +91,7 @@ struct RawFinding {
   Location tried = 0;           // a plain read that races with an atomic update
   bool both_volatile = false;   // of a race in global memory
   bool partly_written = false;  // of an uninitialised read of several words
+  bool softened = false;        // it was taken as a note, since what was read was only tried
 };
 
 /// Two unordered plain writes that may have stored the same value: decided once the second has been executed.
@@ -202,8 +203,13 @@ void resolve_doubt();
 // findings.cpp
 RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread, Location location,
                  Location other_location = 0);
-/// The findings so far, resolved, and forgotten: end_run() without the end.
+/// The findings since the last call, resolved: end_run() without the end. Those that are taken are counted from there on, and found no
+/// second time in the run.
 std::vector<Finding> take_findings();
+/// Whether one line of a report stands for both.
+bool same_finding(const Finding& a, const Finding& b);
+/// How often a finding that was taken has been seen until now.
+std::int64_t repeats_of(const Finding& finding);
 std::string show(uint3 v);
 
 }  // namespace plumb::simt

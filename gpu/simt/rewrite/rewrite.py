@@ -15,6 +15,7 @@ import sys
 from bisect import bisect_right
 
 sys.dont_write_bytecode = True
+import array_names  # noqa: E402
 import device  # noqa: E402
 import launches  # noqa: E402
 import library  # noqa: E402
@@ -240,7 +241,7 @@ def rewrite(text, rdc=False):
         elif token[:2] == '<<':
             edits += launches.rewrite_launch(text, m.start(), len(token), kernels)
     edits += launches.rewrite_casts(text, kernels) + device.rewrite_references(text) + shadows.rewritten(text, of_file, local)
-    edits += outside_of(edits, own_arrays.rewritten(text))
+    edits += outside_of(edits, own_arrays.rewritten(text) + array_names.rewritten(text))
     out, last = [], 0
     for start, end, new in sorted(edits, key=lambda e: e[:2]):
         if start < last:

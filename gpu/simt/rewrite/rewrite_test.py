@@ -533,5 +533,21 @@ class Libraries(unittest.TestCase):
         self.assertEqual(library.set_aside(text), (text, []))
 
 
+class ArrayNames(unittest.TestCase):
+    def test_an_allocation_says_the_variable_first(self):
+        for call, name in (('cudaMalloc(&d_x, n)', 'd_x'), ('cudaMalloc((void**)&s.x, f(1, 2))', 's.x'),
+                           ('::cudaMallocManaged(reinterpret_cast<void**>(&p->q), n)', 'p->q'),
+                           ('cudaMalloc((void **)(&a[i]), 4)', 'a[i]'), ('cudaHostAlloc(out, n, 0)', '*out'),
+                           ('cudaMalloc(&names["x"], n)', 'names[\\"x\\"]')):
+            new = rewrite.rewrite('int main() { if (%s) return 1; }' % call)
+            self.assertIn('if ((::plumb::simt::name_array("%s"), %s)) return 1;' % (name, call), new)
+
+    def test_declarations_strings_and_other_functions_are_left_alone(self):
+        for text in ('cudaError_t cudaMalloc(T** p, size_t n);', 'cudaError_t cudaMalloc(void **, size_t);',
+                     'const char* s = "cudaMalloc(&x, n)";', 'void f() { api.cudaMalloc(&x, n); }',
+                     'void f() { my_cudaMalloc(&x, n); }', 'void f() { cudaMalloc(where(), n); }'):
+            self.assertEqual(rewrite.rewrite(text), text)
+
+
 if __name__ == '__main__':
     unittest.main()

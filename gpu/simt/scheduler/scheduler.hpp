@@ -8,6 +8,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -307,15 +308,24 @@ struct LaunchUnderWay {
 /// Of the executor: one of the host's threads at a time, as often as it likes. It may leave at once however often it has entered.
 class EngineMutex {
  public:
-  void lock() { mutex_.lock(), ++depth_; }
-  bool try_lock() { return mutex_.try_lock() && ++depth_ > 0; }
-  void unlock() { --depth_, mutex_.unlock(); }
+  void lock() { mutex_.lock(), enter(); }
+  bool try_lock() { return mutex_.try_lock() && enter(); }
+  void unlock();  // what was found inside is told (host/api/telling.cpp)
+  void unlock_quietly() { --depth_, mutex_.unlock(); }
   unsigned leave();  // how often the thread had entered
   void enter_again(unsigned depth);
+  [[nodiscard]] unsigned depth() const { return depth_; }  // for the thread inside
+  /// In a process that another one has forked, where only the thread is left that forked it.
+  void begin_as_child();
 
  private:
+  bool enter() {
+    if (++depth_ == 1) owner_ = std::this_thread::get_id();
+    return true;
+  }
   std::recursive_mutex mutex_;
   unsigned depth_ = 0;  // of the thread inside
+  std::thread::id owner_;
 };
 using EngineLock = std::unique_lock<EngineMutex>;
 EngineMutex& engine();

@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "gpu/simt/host/api/ledger.hpp"
 #include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/host/api/report_files.hpp"
 #include "gpu/simt/state.hpp"
 
 using plumb::simt::answer;
@@ -95,7 +97,11 @@ cudaDeviceProp device_properties() {
 
 }  // namespace
 
-int plumb::simt::know_arch(int arch) { return newest_arch = std::max(newest_arch, arch); }
+int plumb::simt::know_arch(int arch) {
+  // before main(): a program may fork first, and leave all that is found to the processes that it forks
+  if (files_are_asked_for()) open_ledger();
+  return newest_arch = std::max(newest_arch, arch);
+}
 
 cudaError_t cudaDeviceReset() { return plumb::simt::host_status(); }
 cudaError_t cudaSetDevice(int device) { return answer(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }

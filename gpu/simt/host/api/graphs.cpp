@@ -9,6 +9,8 @@
 
 #include "gpu/simt/host/api/conditional_graphs.hpp"
 #include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/memory/freed.hpp"
+#include "gpu/simt/race/calls.hpp"
 #include "gpu/simt/state.hpp"
 
 using plumb::simt::add_knowledge;
@@ -259,7 +261,10 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   plumb::simt::begin_by_itself();
   const auto lock = enter_engine();
   if (g_execs.count(exec) == 0) return answer(cudaErrorInvalidValue);
-  return queue(stream, cudaGraphNodeTypeGraph, [exec](const void* key) { run_nodes(*exec, key); });
+  return queue(stream, cudaGraphNodeTypeGraph, [exec, calls = plumb::simt::calls_here()](const void* key) {
+    const plumb::simt::GraphRun run(calls);
+    run_nodes(*exec, key);
+  });
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   const auto lock = enter_engine();

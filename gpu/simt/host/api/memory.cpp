@@ -8,15 +8,20 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <string>
+#include <utility>
 
+#include "gpu/simt/host/api/allocations.hpp"
+#include "gpu/simt/host/api/array_names.hpp"
 #include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/memory/device_pages.hpp"
+#include "gpu/simt/memory/freed.hpp"
 #include "gpu/simt/state.hpp"
+#include "reference/core/exhaustion.hpp"
 
 namespace plumb::simt {
 
 namespace {
-
-constexpr std::size_t kPoisonLimit = std::size_t{1} << 28;  // more would only cost memory
 
 struct Allocation {
   std::size_t bytes;
@@ -24,16 +29,41 @@ struct Allocation {
   bool registered;        // the program's own memory
   bool of_graph = false;  // given and taken by nodes of graphs
   bool given = true;
+  std::string name = {};
+  Calls made = {};
 };
 
+struct Origin {
+  const char* by;
+  Calls made;
+};
 struct Given {
   std::map<const unsigned char*, Allocation> memory;
   int allocations = 0;
+  std::map<std::string, int> named;                     // how often a variable's name was given to an array
+  std::map<std::string, Origin> origins;                // by an array's name
+  std::size_t bytes = 0;                                // that the program holds
   std::uint64_t graph_bytes = 0, most_graph_bytes = 0;  // given by nodes
 };
 Given& given() {
   static auto& all = *new Given;  // outlives the program's own statics, whose destructors may free memory
   return all;
+}
+
+thread_local const char* next_variable = nullptr;
+
+// A name that no other array has: the variable's, or else that of the call.
+std::string new_name(const char* call) {
+  const int number = ++given().allocations;
+  const char* const variable = std::exchange(next_variable, nullptr);
+  std::string name = fmt::format("{} #{}", call, number);
+  if (variable != nullptr) {
+    const int before = given().named[variable]++;
+    name = before == 0 ? std::string(variable) : fmt::format("{} #{}", variable, before + 1);
+  }
+  constexpr std::size_t kMost = 10000;  // a program that allocates without end
+  if (given().origins.size() < kMost) given().origins[name] = {call, calls_here()};
+  return name;
 }
 
 const Allocation* allocation_of(const void* p) {
@@ -43,11 +73,32 @@ const Allocation* allocation_of(const void* p) {
   return static_cast<const unsigned char*>(p) < it->first + it->second.bytes ? &it->second : nullptr;
 }
 
+FreedArray freed_array(const Allocation& a, void* p, const char* by) {
+  constexpr std::size_t kOwnPages = std::size_t{1} << 20;
+  return {static_cast<unsigned char*>(p),
+          a.bytes,
+          a.bytes < kOwnPages ? a.bytes : 0,
+          a.name,
+          by,
+          a.made,
+          calls_here()};
+}
+
 // Of a graph's memory the address stays: the graph may give it again.
-void take(Allocation& a, void* p) {
+void take(Allocation& a, void* p, const char* by) {
   if (a.given) given().graph_bytes -= a.bytes;
   a.given = false;
   remove_array(p);
+  keep_freed(freed_array(a, p, by), nullptr);
+}
+
+void refuse_to_free(const char* what, const void* p) {
+  const FreedArray* const freed = freed_at(p);
+  const bool again = freed != nullptr && freed->base == p;
+  std::fprintf(
+      stderr, "%s: no pointer that such a call returned, or freed before%s\n", what,
+      again ? fmt::format(": '{}', by {} at {}", freed->name, freed->by, show_calls(freed->freed)).c_str()
+            : "");
 }
 
 // cudaFree takes memory of a stream for no longer in use: the host must have waited for all that uses it.
@@ -62,26 +113,47 @@ cudaError_t release(void* p, bool of_host, const char* what) {
   const auto it = given().memory.find(static_cast<const unsigned char*>(p));
   if (it == given().memory.end() || it->second.registered ||
       (it->second.type == cudaMemoryTypeHost) != of_host) {
-    std::fprintf(stderr, "%s: no pointer that such a call returned, or freed before\n", what);
+    refuse_to_free(what, p);
     return cudaErrorInvalidValue;
   }
   if (it->second.of_graph && it->second.given) {
-    take(it->second, p);
+    take(it->second, p, what);
     return cudaSuccess;
   }
+  FreedArray freed = freed_array(it->second, p, what);
+  given().bytes -= std::min(given().bytes, freed.bytes);
   given().memory.erase(it);
   remove_array(p);
-  std::free(p);
+  empty_device_memory(p, freed.bytes);
+  keep_freed(std::move(freed), &give_back_device_memory);
   return cudaSuccess;
 }
 
-void* raw_memory(std::size_t bytes) {
-  void* p = bytes > kDeviceMemory ? nullptr : std::aligned_alloc(256, (bytes + 511) / 256 * 256);
-  if (p != nullptr && bytes <= kPoisonLimit) std::memset(p, 0xa5, bytes);
-  return p;
+void* raw_memory(std::size_t bytes) { return bytes > kDeviceMemory ? nullptr : take_device_memory(bytes); }
+
+// An allocation that is refused: what was asked for, what there is, and what the program holds.
+cudaError_t refuse(const char* call, std::size_t bytes, const std::string& why) {
+  std::fprintf(stderr,
+               "%s of %zu bytes: %s; the program holds %zu bytes in %zu arrays; the call answers with "
+               "cudaErrorMemoryAllocation\n",
+               call, bytes, why.c_str(), given().bytes, given().memory.size());
+  return answer(cudaErrorMemoryAllocation);
+}
+
+std::string why_no_memory(std::size_t bytes) {
+  if (bytes > kDeviceMemory) return fmt::format("more than the {} bytes of the device", kDeviceMemory);
+  return "this machine has no such memory" + memory_limit_text();
 }
 
 }  // namespace
+
+void name_array(const char* variable) { next_variable = variable; }
+
+std::string origin_of_array(const std::string& name) {
+  const auto at = given().origins.find(name);
+  if (at == given().origins.end()) return "";
+  return fmt::format("'{}' is of {} at {}", name, at->second.by, show_calls(at->second.made));
+}
 
 void add_held_arrays() {
   for (const auto& [p, a] : given().memory)
@@ -92,22 +164,25 @@ std::int64_t held_arrays() { return static_cast<std::int64_t>(given().memory.siz
 
 void* memory_of_graphs(std::size_t bytes) {
   void* p = raw_memory(bytes);
-  if (p != nullptr) {
-    given().memory[static_cast<unsigned char*>(p)] = {bytes, cudaMemoryTypeDevice, false, true, false};
-    ++given().allocations;
+  if (p == nullptr) {
+    refuse("memory of a graph", bytes, why_no_memory(bytes));
+    return nullptr;
   }
+  given().memory[static_cast<unsigned char*>(p)] = {bytes, cudaMemoryTypeDevice,          false,       true,
+                                                    false, new_name("memory of a graph"), calls_here()};
   return p;
 }
 
 Operation give_operation(void* p, Here here) {
-  return [p, here, number = given().allocations](const void* stream) {
+  return [p, here](const void* stream) {
     const auto it = given().memory.find(static_cast<unsigned char*>(p));
     if (it == given().memory.end() || it->second.given) return;
     Allocation& a = it->second;
     a.given = true;
     given().graph_bytes += a.bytes;
     given().most_graph_bytes = std::max(given().most_graph_bytes, given().graph_bytes);
-    add_array(fmt::format("memory of a graph #{}", number), p, a.bytes, false, true, true);
+    forget_freed(p);
+    add_array(a.name, p, a.bytes, false, true, true);
     allocated_in_order("an allocation in a graph", stream, here, p);
   };
 }
@@ -119,7 +194,7 @@ Operation take_operation(void* p, Here here) {
     // who still uses the memory from elsewhere races with it
     host_operation("cudaFreeAsync", const_cast<void*>(stream), here, p, nullptr, it->second.bytes);
     if (it->second.of_graph)
-      take(it->second, p);
+      take(it->second, p, "cudaFreeAsync");
     else
       remove_array(p);
   };
@@ -146,27 +221,26 @@ cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
     *p = nullptr;
     return kind == Memory::managed ? answer(cudaErrorInvalidValue) : cudaSuccess;
   }
-  *p = raw_memory(bytes);
-  if (*p == nullptr) return answer(cudaErrorMemoryAllocation);
   constexpr const char* kNames[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaMallocArray"};
   constexpr cudaMemoryType kTypes[] = {cudaMemoryTypeDevice, cudaMemoryTypeManaged, cudaMemoryTypeHost,
                                        cudaMemoryTypeDevice};
   const auto k = static_cast<std::size_t>(kind);
+  *p = raw_memory(bytes);
+  if (*p == nullptr) return refuse(kNames[k], bytes, why_no_memory(bytes));
   const bool of_device = kTypes[k] == cudaMemoryTypeDevice;
+  const std::string name = new_name(kNames[k]);
   // What the host may write by itself counts as initialised.
-  add_array(fmt::format("{} #{}", kNames[k], ++given().allocations), *p, bytes, !of_device, true, of_device);
+  add_array(name, *p, bytes, !of_device, true, of_device);
   array_of(static_cast<const unsigned char*>(*p))->of_host = kind == Memory::pinned;
   if (!reserve_shadow(*p)) {
-    std::fprintf(stderr,
-                 "%s of %zu bytes: no memory for the shadow that tells races, 8 times as much; the call "
-                 "answers with cudaErrorMemoryAllocation\n",
-                 kNames[k], bytes);
     remove_array(*p);
-    std::free(*p);
-    *p = nullptr;
-    return answer(cudaErrorMemoryAllocation);
+    give_back_device_memory(std::exchange(*p, nullptr), bytes);
+    return refuse(kNames[k], bytes,
+                  "no memory for the shadow that tells races, 8 times as much" + memory_limit_text());
   }
-  given().memory[static_cast<unsigned char*>(*p)] = {bytes, kTypes[k], false};
+  given().bytes += bytes;
+  given().memory[static_cast<unsigned char*>(*p)] = {bytes, kTypes[k], false,       false,
+                                                     true,  name,      calls_here()};
   return cudaSuccess;
 }
 

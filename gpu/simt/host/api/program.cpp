@@ -1,16 +1,18 @@
-// A program's run on the executor: begun by its first call, its findings told when it ends; and the error that each call answers with.
+// A program's run on the executor, begun by its first call, and the error that each call answers with.
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 #include "gpu/simt/host/api/devices.hpp"
 #include "gpu/simt/host/api/operations.hpp"
 #include "gpu/simt/host/api/report_files.hpp"
 #include "gpu/simt/host/api/suppressions.hpp"
+#include "gpu/simt/host/api/telling.hpp"
+#include "gpu/simt/host/ends.hpp"
 #include "gpu/simt/host/processor_faults.hpp"
 #include "gpu/simt/state.hpp"
 #include "reference/core/error.hpp"
@@ -19,102 +21,26 @@ namespace plumb::simt {
 
 namespace {
 
-struct Program {
-  bool reporting = false;  // the program began the run by itself
-  std::size_t reported = 0, noted = 0, suppressed = 0;
-  cudaError_t last = cudaSuccess;
-  cudaError_t stopped_by = cudaErrorLaunchFailure;
-};
-Program the_program;
-Program& program() { return the_program; }
-
-const char* plural(std::size_t n) { return n == 1 ? "" : "s"; }
-
-/// Tells all that is left to tell; the exit code that it asks for, 0: none.
-int tell_the_rest() {
-  report_now();
-  write_report_files();
-  if (current().run.skipped > 0) {
-    std::fprintf(stderr,
-                 "%lld later launch%s did nothing: the program was stopped, as after an error on a device\n",
-                 static_cast<long long>(current().run.skipped), current().run.skipped == 1 ? "" : "es");
-  }
-  if (program().reported == 0 && !current().run.shortage.empty()) {
-    std::fprintf(stderr, "stopped: the CPU executor is %s; this says nothing about the kernels\n",
-                 current().run.shortage.c_str());
-    return 2;
-  }
-  if (program().suppressed > 0) std::fprintf(stderr, "%zu suppressed\n", program().suppressed);
-  tell_unused_suppressions();
-  if (program().noted > 0) std::fprintf(stderr, "%zu note%s\n", program().noted, plural(program().noted));
-  if (program().reported == 0) return 0;
-  std::fprintf(stderr, "%zu finding%s\n", program().reported, plural(program().reported));
-  return 1;
-}
-
-void report_at_exit() {
-  enter_engine().unlock();  // what waits for other launches
-  const int code = tell_the_rest();
-  if (code == 0) return;
-  std::fflush(nullptr);
-  _exit(code);
-}
-
-// A program that gives up (assert() in host code, an exception that nobody catches) mostly does so for wrong numbers: what was found says
-// why. It ends by the signal all the same.
-void report_at_abort(int signal) {
-  std::signal(signal, SIG_DFL);
-  const auto lock = try_enter_engine();
-  if (!lock.owns_lock() || runs_in_kernel()) return;  // the executor's own end
-  run_postponed();
-  tell_the_rest();
-  std::fflush(nullptr);
-}
-
-cudaError_t error_of(const Finding& f) {
-  if (f.kind == FindingKind::trap && f.text.find("assertion failed") != std::string::npos)
-    return cudaErrorAssert;
-  if (f.kind == FindingKind::misaligned) return cudaErrorMisalignedAddress;
-  return cudaErrorLaunchFailure;
-}
+cudaError_t last_error = cudaSuccess;
 
 }  // namespace
 
-void report_now() {
-  if (!program().reporting) return;
-  std::vector<Finding> found = take_findings();
-  for (Finding& f : found) {
-    // What stopped the program is told in any case: all that follows is missing.
-    const bool stopped_it = current().run.is_stopped && &f == &found.back();
-    if (!stopped_it) f.suppressed = suppressed_by(f);
-    add_to_report_files(f);
-    if (!f.suppressed.empty()) {
-      ++program().suppressed;
-      continue;
-    }
-    std::fputs(f.describe().c_str(), stderr);
-    ++(f.is_note ? program().noted : program().reported);
-    if (current().run.is_stopped && !f.is_note) program().stopped_by = error_of(f);
-  }
-  if (!current().run.shortage.empty()) program().stopped_by = cudaErrorMemoryAllocation;
-  if (!current().run.refusal.text.empty()) answer(static_cast<cudaError_t>(current().run.refusal.error));
-}
-
 // What the host would see after a finding that stops the device is no longer what the program says; a loop that waits for it never ends.
 void end_if_stopped() {
-  if (!program().reporting || !current().run.is_stopped) return;
+  if (!is_telling() || !current().run.is_stopped) return;
+  end_if_cut();
   const char* go_on = std::getenv("PLUMB_SIMT_GO_ON");
-  if (go_on == nullptr || *go_on == 0 || *go_on == '0') std::exit(1);  // report_at_exit() says the rest
+  if (go_on == nullptr || *go_on == 0 || *go_on == '0') std::exit(1);  // what is told at exit() says the rest
 }
 
 void end_unsupported(const char* what, Here here) {
-  if (!program().reporting) return;
+  if (!is_telling()) return;
   report_now();
-  write_report_files();
+  write_report_files("what the executor does not support");
   std::fprintf(stderr, "not supported by the CPU executor: %s\n", what);
   if (here.line > 0) std::fprintf(stderr, "  at %s:%d\n", here.file, here.line);
   std::fflush(nullptr);
-  _exit(3);
+  leave(3);
 }
 
 void call_not_offered(const char* what, Here here) {
@@ -122,7 +48,7 @@ void call_not_offered(const char* what, Here here) {
   end_unsupported(what, here);
 }
 
-bool runs_by_itself() { return program().reporting; }
+bool runs_by_itself() { return is_telling(); }
 
 namespace {
 
@@ -168,21 +94,33 @@ void begin_by_itself() {
   const auto lock = enter_engine();
   if (current().run.begun) return;
   Options options = options_of_environment();
-  open_report_files(options.seed);
   options.trails = page_is_asked_for();
   read_suppressions();
   begin_run(options);
-  if (!program().reporting) {
-    std::atexit(&report_at_exit);
-    const auto before = std::signal(SIGABRT, &report_at_abort);
-    if (before != SIG_DFL) std::signal(SIGABRT, before);  // the program's own
+  if (!is_telling()) watch_ends();
+  begin_telling(options.seed);
+}
+
+void EngineMutex::unlock() {
+  if (depth_ == 1 && is_telling() && !runs_in_kernel() && !current().report.findings.empty()) {
+    try {
+      report_now();
+    } catch (const std::bad_alloc&) {}  // it is found at the end
   }
-  program().reporting = true;
+  unlock_quietly();
+}
+
+void EngineMutex::begin_as_child() {
+  const bool is_mine = owner_ == std::this_thread::get_id();
+  const unsigned depth = is_mine ? depth_ : 0;
+  new (&mutex_) std::recursive_mutex;
+  depth_ = 0;
+  enter_again(depth);
 }
 
 unsigned EngineMutex::leave() {
   const unsigned depth = depth_;
-  for (unsigned i = 0; i < depth; ++i) unlock();
+  for (unsigned i = 0; i < depth; ++i) unlock_quietly();
   return depth;
 }
 void EngineMutex::enter_again(unsigned depth) {
@@ -203,11 +141,11 @@ EngineLock enter_engine() {
 EngineLock try_enter_engine() { return EngineLock(engine(), std::try_to_lock); }
 
 cudaError_t answer(cudaError_t e) {
-  if (e != cudaSuccess) program().last = e;
+  if (e != cudaSuccess) last_error = e;
   return e;
 }
 
-cudaError_t host_status() { return current().run.is_stopped ? answer(program().stopped_by) : cudaSuccess; }
+cudaError_t host_status() { return current().run.is_stopped ? answer(stopped_by()) : cudaSuccess; }
 
 }  // namespace plumb::simt
 
@@ -222,11 +160,11 @@ cudaError_t cudaPeekAtLastError() {
   const plumb::simt::EngineLock lock(plumb::simt::engine());
   plumb::simt::run_what_may_be_refused();
   const cudaError_t sticky = plumb::simt::host_status();
-  return sticky != cudaSuccess ? sticky : plumb::simt::program().last;
+  return sticky != cudaSuccess ? sticky : plumb::simt::last_error;
 }
 cudaError_t cudaGetLastError() {
   const cudaError_t e = cudaPeekAtLastError();
-  plumb::simt::program().last = cudaSuccess;
+  plumb::simt::last_error = cudaSuccess;
   return e;
 }
 const char* cudaGetErrorString(cudaError_t e) {

@@ -1,12 +1,20 @@
 #include "gpu/simt/host/api/report_files.hpp"
 
+#include "gpu/simt/host/api/ledger.hpp"
 #include "gpu/simt/host/api/report_page.hpp"
+#include "gpu/simt/race/race.hpp"
 
+#include <unistd.h>
+
+#include <fmt/core.h>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
 
 namespace plumb::simt {
 
@@ -18,7 +26,8 @@ namespace fs = std::filesystem;
 struct ReportFiles {
   fs::path json_file, sarif_file, page;  // empty: not asked for
   std::uint64_t seed = 0;
-  std::vector<Finding> findings;
+  std::vector<Finding> findings;  // of this process
+  bool is_refused = false;        // one could not be written, which is told once
 };
 ReportFiles& files() {
   static auto& all = *new ReportFiles;  // outlives the program's own statics
@@ -69,18 +78,51 @@ json to_sarif(const Finding& f) {
   return out;
 }
 
+// What one writing of the files says.
+struct State {
+  std::vector<Finding> findings;  // of all processes
+  bool has_ended = false;
+  RunEnd end;
+};
+
 template <class Each>
-json list(Each&& each) {
+json list(const State& state, Each&& each) {
   json out = json::array();
-  for (const Finding& f : files().findings) out.push_back(each(f));
+  for (const Finding& f : state.findings) out.push_back(each(f));
   return out;
 }
 
-void write(const fs::path& path, const std::string& text) {
+json invocation(const RunEnd& end) {
+  json out{{"executionSuccessful", end.is_complete}};
+  if (!end.is_complete) out["exitCodeDescription"] = end.how;
+  return out;
+}
+
+bool put(const fs::path& path, const std::string& text) {
   std::ofstream out(path);
   out << text << "\n";
-  out.flush();
-  if (!out) std::fprintf(stderr, "%s: the findings cannot be written to it\n", path.c_str());
+  out.close();
+  return !out.fail();
+}
+
+// In its place at once: a reader, and who looks after the process was killed, sees the text of one call.
+bool replace(const fs::path& path, const std::string& text) {
+  std::error_code failed;
+  const fs::path target = fs::is_symlink(path, failed) ? fs::canonical(path, failed) : path;
+  const fs::path next = target.string() + fmt::format(".{}", getpid());
+  bool done = put(next, text);
+  if (done) fs::rename(next, target, failed), done = !failed;
+  if (!done) fs::remove(next, failed);
+  return done;
+}
+
+void write(const fs::path& path, const State& state, const std::string& text) {
+  std::error_code none;
+  const bool is_stream = fs::exists(path, none) && !fs::is_regular_file(path, none);
+  if (is_stream && !state.has_ended) return;  // what goes to a pipe goes once
+  if (is_stream ? put(path, text) : replace(path, text)) return;
+  if (!std::exchange(files().is_refused, true))
+    std::fprintf(stderr, "%s: the findings cannot be written to it\n", path.c_str());
 }
 
 std::string text_of(const json& what) { return what.dump(1, ' ', true, json::error_handler_t::replace); }
@@ -97,21 +139,69 @@ void open_report_files(std::uint64_t seed) {
   files().sarif_file = named_by("PLUMB_SIMT_SARIF");
   files().page = named_by("PLUMB_SIMT_HTML");
   files().seed = seed;
+  write_report_files(nullptr);  // who looks after a kill finds no older run's
 }
 
-bool page_is_asked_for() { return !files().page.empty(); }
+bool page_is_asked_for() { return !named_by("PLUMB_SIMT_HTML").empty(); }
 
-void add_to_report_files(const Finding& finding) { files().findings.push_back(finding); }
+bool files_are_asked_for() {
+  return page_is_asked_for() || !named_by("PLUMB_SIMT_JSON").empty() || !named_by("PLUMB_SIMT_SARIF").empty();
+}
 
-void write_report_files() {
-  if (!files().json_file.empty())
-    write(files().json_file, text_of({{"seed", files().seed}, {"findings", list(to_json)}}));
-  if (!files().page.empty()) write(files().page, report_page(files().findings, files().seed));
-  if (files().sarif_file.empty()) return;
-  const json run{{"tool", {{"driver", {{"name", "plumbline simt"}}}}}, {"results", list(to_sarif)}};
-  write(files().sarif_file, text_of({{"version", "2.1.0"},
-                                     {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-                                     {"runs", json::array({run})}}));
+bool add_to_report_files(const Finding& finding) {
+  std::vector<Finding>& all = files().findings;
+  const auto same =
+      std::find_if(all.begin(), all.end(), [&](const Finding& f) { return same_finding(f, finding); });
+  if (same == all.end()) {
+    all.push_back(finding);
+    return true;
+  }
+  if (!same->is_note || finding.is_note) return false;
+  *same = finding;
+  return true;
+}
+
+void forget_own_findings() { files().findings.clear(); }
+
+namespace {
+
+RunEnd end_of(const char* ended, const OfOthers& others) {
+  if (ended == nullptr) return {false, "has not ended, or was killed"};
+  const std::string how = ended;
+  if (how != "exit" && how != "exec") return {false, how};
+  if (others.any_cut) return {false, "a process of the program was cut"};
+  if (others.any_open) return {false, "a process of the program has not ended, or was killed"};
+  return {true, how};
+}
+
+}  // namespace
+
+void write_report_files(const char* ended) {
+  const ReportFiles& all = files();
+  if (all.json_file.empty() && all.page.empty() && all.sarif_file.empty()) return;
+  const LedgerLock lock;
+  OfOthers others = of_others();
+  State state{std::move(others.findings), ended != nullptr, {}};
+  for (const Finding& f : all.findings) {
+    state.findings.push_back(f);
+    state.findings.back().repeats = repeats_of(f);
+  }
+  state.end = end_of(ended, others);
+  if (!all.json_file.empty())
+    write(all.json_file, state,
+          text_of({{"seed", all.seed},
+                   {"complete", state.end.is_complete},
+                   {"ended", state.end.how},
+                   {"findings", list(state, to_json)}}));
+  if (!all.page.empty()) write(all.page, state, report_page(state.findings, all.seed, state.end));
+  if (all.sarif_file.empty()) return;
+  const json run{{"tool", {{"driver", {{"name", "plumbline simt"}}}}},
+                 {"invocations", json::array({invocation(state.end)})},
+                 {"results", list(state, to_sarif)}};
+  write(all.sarif_file, state,
+        text_of({{"version", "2.1.0"},
+                 {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                 {"runs", json::array({run})}}));
 }
 
 }  // namespace plumb::simt

@@ -171,7 +171,7 @@ std::string section(const Finding& f) {
 
 }  // namespace
 
-std::string report_page(const std::vector<Finding>& findings, std::uint64_t seed) {
+std::string report_page(const std::vector<Finding>& findings, std::uint64_t seed, const RunEnd& end) {
   std::string told, let_be;
   std::size_t count = 0;
   for (const Finding& f : findings) {
@@ -186,6 +186,7 @@ std::string report_page(const std::vector<Finding>& findings, std::uint64_t seed
   std::string out = kHead;
   out += fmt::format("<h1>{} finding{} and notes</h1>\n<p class=dim>plumb simt, seed {}</p>\n", count,
                      count == 1 ? "" : "s", seed);
+  if (!end.is_complete) out += "<p><strong>The run is not complete: " + escaped(end.how) + "</strong></p>\n";
   out += told;
   if (!let_be.empty()) out += "<section><h2>suppressed</h2>\n<ul>\n" + let_be + "</ul></section>\n";
   return out + "</body></html>";
