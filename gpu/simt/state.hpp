@@ -10,6 +10,7 @@
 #include "gpu/simt/race/history.hpp"
 #include "gpu/simt/race/lists.hpp"
 #include "gpu/simt/scheduler/scheduler.hpp"
+#include "gpu/simt/scheduler/undefined.hpp"
 
 namespace plumb::simt {
 
@@ -101,6 +102,7 @@ struct Executor {
   RaceState race;
   ReportState report;
   StreamOrder streams;
+  Undefined undefined;
 };
 /// Never destroyed: it outlives the program's own statics, whose destructors may free memory.
 union LastingExecutor {
