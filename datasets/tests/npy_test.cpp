@@ -1,4 +1,4 @@
-#include "datasets/formats/npy.hpp"
+#include "datasets/formats/npz_matrix.hpp"
 
 #include <doctest/doctest.h>
 
@@ -99,7 +99,7 @@ std::string scipy_csr(const std::string& format, const std::vector<std::int32_t>
              deflated);
 }
 std::string npz_error(const std::string& bytes) {
-  return error_of([&] { return read_scipy_npz<double>(*memory_source("a.npz", bytes)); });
+  return error_of([&] { return read_npz_matrix<double>(*memory_source("a.npz", bytes)); });
 }
 
 }  // namespace
@@ -207,7 +207,7 @@ TEST_CASE("scipy's csr comes out of stored and deflated zips") {
   for (const bool deflated : {false, true}) {
     CAPTURE(deflated);
     const std::string bytes = scipy_csr("csr", {1, 2, 0}, deflated);  // columns of row 1 are not ascending
-    const Csr<double> a = read_scipy_npz<double>(*memory_source("a.npz", bytes));
+    const Csr<double> a = read_npz_matrix<double>(*memory_source("a.npz", bytes));
     CHECK(a.rows == 2);
     CHECK(a.cols == 3);
     CHECK(a.row_ptr == Ints{0, 1, 3});
@@ -225,7 +225,7 @@ TEST_CASE("csc and coo are turned into rows") {
            {"data.npy", data},
            {"indices.npy", npy(header("<i8", "(2,)"), raw<std::int64_t>({1, 0}))},
            {"indptr.npy", npy(header("<i4", "(4,)"), raw<std::int32_t>({0, 0, 1, 2}))}});
-  const Csr<double> a = read_scipy_npz<double>(*memory_source("a.npz", csc));
+  const Csr<double> a = read_npz_matrix<double>(*memory_source("a.npz", csc));
   CHECK(a.row_ptr == Ints{0, 1, 2});
   CHECK(a.col == Ints{2, 1});
   CHECK(a.val == Reals{5, 7});
@@ -234,7 +234,7 @@ TEST_CASE("csc and coo are turned into rows") {
                                {"data.npy", data},
                                {"row.npy", npy(header("<i4", "(2,)"), raw<std::int32_t>({1, 0}))},
                                {"col.npy", npy(header("<i4", "(2,)"), raw<std::int32_t>({0, 2}))}});
-  CHECK(read_scipy_npz<float>(*memory_source("a.npz", coo)).col == Ints{2, 0});
+  CHECK(read_npz_matrix<float>(*memory_source("a.npz", coo)).col == Ints{2, 0});
 }
 
 TEST_CASE("scipy's blocks are read with their zeros, and its diagonals without, as scipy makes csr of them") {
@@ -252,7 +252,7 @@ TEST_CASE("scipy's blocks are read with their zeros, and its diagonals without, 
   };
   // two blocks of 2 x 3: at rows 0 and 1, columns 3 to 5; at rows 2 and 3, columns 0 to 2
   const Csr<double> a =
-      read_scipy_npz<double>(*memory_source("a.npz", blocks(4, {1, 0}, {0, 1, 2}, "(2, 2, 3)")));
+      read_npz_matrix<double>(*memory_source("a.npz", blocks(4, {1, 0}, {0, 1, 2}, "(2, 2, 3)")));
   CHECK(a.row_ptr == Ints{0, 3, 6, 9, 12});
   CHECK(a.col == Ints{3, 4, 5, 3, 4, 5, 0, 1, 2, 0, 1, 2});
   CHECK(a.val == Reals{1, 2, 0, 4, 5, 6, 7, 8, 9, 10, 11, 12});
@@ -271,11 +271,11 @@ TEST_CASE("scipy's blocks are read with their zeros, and its diagonals without, 
          {"data.npy", npy(header("<f4", "(3, 4)"), raw<float>({1, 2, 3, 4, 5, 0, 7, 8, 9, 10, 11, 12}))},
          {"offsets.npy", npy(header("<i4", "(" + std::to_string(offsets.size()) + ",)"), raw(offsets))}});
   };
-  const Csr<double> d = read_scipy_npz<double>(*memory_source("d.npz", diagonals({0, 1, -1})));
+  const Csr<double> d = read_npz_matrix<double>(*memory_source("d.npz", diagonals({0, 1, -1})));
   CHECK(d.row_ptr == Ints{0, 1, 4});  // (0, 1) is 0
   CHECK(d.col == Ints{0, 0, 1, 2});
   CHECK(d.val == Reals{1, 9, 2, 7});
-  const Csr<double> far = read_scipy_npz<double>(*memory_source("d.npz", diagonals({3, -2, 4})));
+  const Csr<double> far = read_npz_matrix<double>(*memory_source("d.npz", diagonals({3, -2, 4})));
   CHECK(far.row_ptr == Ints{0, 1, 1});
   CHECK(far.col == Ints{3});
   CHECK(far.val == Reals{4});
