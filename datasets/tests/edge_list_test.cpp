@@ -61,12 +61,13 @@ TEST_CASE("malformed lines are named") {
   CHECK(error("0 1\n-1 0\n") == "e.txt:2: source vertex is outside 0..2147483646: -1");
   CHECK(error("0 2147483647\n") == "e.txt:1: target vertex is outside 0..2147483646: 2147483647");
   CHECK(error("0\n") == "e.txt:1: target vertex is missing");
-  CHECK(error("a b\n").find("e.txt:1: source vertex is not an integer; to number vertices with names: awk '") == 0);
+  CHECK(error("a b\n").find(
+            "e.txt:1: source vertex is not an integer; to number vertices with names: awk '") == 0);
   CHECK(error("0 1\n0 b\n") == "e.txt:2: target vertex is not an integer: b");
   CHECK(error("0 x1\n") == "e.txt:1: target vertex is not an integer: x1");
-  CHECK(error("0 1 2 3\n") == "e.txt:1: text after the third column: name the 4 columns, as in --columns from,to,weight,-: 3");
-  CHECK(error("0 1 x\n") == 
-        "e.txt:1: weight is not a number (--columns from,to,- leaves column 3 out): x");
+  CHECK(error("0 1 2 3\n") ==
+        "e.txt:1: text after the third column: name the 4 columns, as in --columns from,to,weight,-: 3");
+  CHECK(error("0 1 x\n") == "e.txt:1: weight is not a number (--columns from,to,- leaves column 3 out): x");
   CHECK(error("0 1 2\n0 1 x\n") == "e.txt:2: weight is not a number: x");
   CHECK(error("0 1\n0 1 2\n").find("e.txt:2: weight on this line, but not on the lines before") == 0);
   CHECK(error("0 1 2\n0 1\n").find("e.txt:2: no weight on this line, but on the lines before") == 0);
@@ -87,18 +88,19 @@ TEST_CASE("one list in every dress: delimiters, headers, line ends, comments, by
   const Guessed want = guessed("0 1 0.5\n1 2 1.5\n3 0 2\n");
   CHECK(want.notes.empty());
   for (const char* text : {
-           "0,1,0.5\n1,2,1.5\n3,0,2\n",                                                // commas
-           "0, 1, 0.5\r\n\r\n1, 2, 1.5\r\n3, 0, 2\r\n",                             // and blanks, CR LF, a blank line
-           "0;1;0.5\n1;2;1,5\n3;0;2\n",                                                // semicolons, a decimal comma
-           "0|1|0.5\n1|2|1.5\n3|0|2\n",                                                // bars
-           "\xef\xbb\xbf" "0\t1\t0.5\n1\t2\t1.5\n3\t0\t2\n",                      // tabs, UTF-8's mark
-           "Source,Target,Weight\n0,1,0.5\n1,2,1.5\n3,0,2",                            // a header
-           "\"src\"\t\"dst\"\t\"w\"\n0\t1\t0.5\n1\t2\t1.5\n3\t0\t2\n",         // in quotes
-           "weight;to;from\n0.5;1;0\n1.5;2;1\n2;0;3\n",                               // in another order
+           "0,1,0.5\n1,2,1.5\n3,0,2\n",                  // commas
+           "0, 1, 0.5\r\n\r\n1, 2, 1.5\r\n3, 0, 2\r\n",  // and blanks, CR LF, a blank line
+           "0;1;0.5\n1;2;1,5\n3;0;2\n",                  // semicolons, a decimal comma
+           "0|1|0.5\n1|2|1.5\n3|0|2\n",                  // bars
+           "\xef\xbb\xbf"
+           "0\t1\t0.5\n1\t2\t1.5\n3\t0\t2\n",                           // tabs, UTF-8's mark
+           "Source,Target,Weight\n0,1,0.5\n1,2,1.5\n3,0,2",             // a header
+           "\"src\"\t\"dst\"\t\"w\"\n0\t1\t0.5\n1\t2\t1.5\n3\t0\t2\n",  // in quotes
+           "weight;to;from\n0.5;1;0\n1.5;2;1\n2;0;3\n",                 // in another order
            "Id,Source,Target,Type,Label,Weight\n7,0,1,Directed,\"a, b\",0.5\n"
-           "8,1,2,Directed,,1.5\n9,3,0,Directed,,2\n",                                  // Gephi
+           "8,1,2,Directed,,1.5\n9,3,0,Directed,,2\n",                                           // Gephi
            "// by hand\n0 1 {'weight': 0.5}\n1 2 {'a': 1, 'weight': 1.5}\n3 0 {'weight': 2}\n",  // networkx
-           "0 1 0.5 1082040961\n1 2 1.5 1082155839\n3 0 2 1082414391\n",                // KONECT's times
+           "0 1 0.5 1082040961\n1 2 1.5 1082155839\n3 0 2 1082414391\n",  // KONECT's times
        }) {
     CAPTURE(text);
     const Guessed got = guessed(text);
@@ -114,8 +116,10 @@ TEST_CASE("what was guessed is told with the option that says otherwise, which t
   const Guessed weights = guessed(times, {.columns = {"from", "to", "weight"}});
   CHECK(weights.edges[0].second == 1082040961);
   CHECK(weights.notes.empty());
-  CHECK(guessed("5 0 1 9\n6 1 0 9\n", {.columns = {"-", "from", "to", "-"}}).edges == guessed("0 1\n1 0\n").edges);
-  CHECK(guessed("Source,Target,Timestamp\n0,1,12\n1,0,13\n").notes.find("not read: Timestamp") != std::string::npos);
+  CHECK(guessed("5 0 1 9\n6 1 0 9\n", {.columns = {"-", "from", "to", "-"}}).edges ==
+        guessed("0 1\n1 0\n").edges);
+  CHECK(guessed("Source,Target,Timestamp\n0,1,12\n1,0,13\n").notes.find("not read: Timestamp") !=
+        std::string::npos);
   CHECK(guessed("Source,Target,Timestamp\n0,1,12\n1,0,13\n").edges[0].second == 1);
   CHECK(error("0 1\n", {.columns = {"from", "weight"}}).find("--columns needs from and to") == 0);
   CHECK(error("0 1\n", {.columns = {"from", "onto"}}).find("--columns takes from, to, weight and -") == 0);
@@ -153,18 +157,27 @@ TEST_CASE("lines that fit no column are named") {
   CHECK(error("0,1\n0,\n") == "e.txt:2: target vertex is missing (column 2)");
   CHECK(error("src,dst\n0,1\nx,1\n") == "e.txt:3: source vertex is not an integer: x");
   CHECK(error("src,dst,w\n0,1,1\n0,1\n").find("e.txt:3: no weight on this line") == 0);
-  CHECK(error("src,dst\n") .find("e.txt:1: source vertex is not an integer") == 0);
+  CHECK(error("src,dst\n").find("e.txt:1: source vertex is not an integer") == 0);
 }
 
 TEST_CASE("text in UTF-16 and UTF-32 is called by its name") {
   using namespace std::string_literals;
-  CHECK(error("\xff\xfe" "0\0 \0" "1\0\n\0"s) ==
-        "e.txt:1: text in UTF-16; convert it with: iconv -f UTF-16 -t UTF-8 FILE > OUT; byte order mark: FF FE");
-  CHECK(error("\xfe\xff\0" "0\0 \0" "1\0\n"s).find("e.txt:1: text in UTF-16") == 0);
-  CHECK(error("\xff\xfe\0\0" "0\0\0\0"s).find("e.txt:1: text in UTF-32") == 0);
+  CHECK(error("\xff\xfe"
+              "0\0 \0"
+              "1\0\n\0"s) ==
+        "e.txt:1: text in UTF-16; convert it with: iconv -f UTF-16 -t UTF-8 FILE > OUT; byte order mark: FF "
+        "FE");
+  CHECK(error("\xfe\xff\0"
+              "0\0 \0"
+              "1\0\n"s)
+            .find("e.txt:1: text in UTF-16") == 0);
+  CHECK(error("\xff\xfe\0\0"
+              "0\0\0\0"s)
+            .find("e.txt:1: text in UTF-32") == 0);
 }
 
 TEST_CASE("one large id asks for no memory") {
-  CHECK(error("0 2000000000\n").find("e.txt: row_ptr of all rows would take 7629 MiB, and its limit for 1 entry is 256 MiB") ==
+  CHECK(error("0 2000000000\n")
+            .find("e.txt: row_ptr of all rows would take 7629 MiB, and its limit for 1 entry is 256 MiB") ==
         0);
 }

@@ -287,7 +287,7 @@ TEST_CASE("an .npz that is no sound sparse matrix is refused with its reason") {
   CHECK(npz_error(scipy_csr("lil", {1, 0, 2}, false))
             .find("format is not read (csr, csc, coo, bsr, dia are)") != std::string::npos);
   CHECK(npz_error(scipy_csr("csr", {1, 0, 3}, false)) == "a.npz:indices.npy: index is outside 0..2: 3");
-  CHECK(npz_error(zip({})).find("not a scipy.sparse matrix") != std::string::npos);
+  CHECK(npz_error(zip({})).find("no sparse matrix in the .npz; found: no array") != std::string::npos);
   CHECK(npz_error("PK\x03\x04").find("not a zip: too short") != std::string::npos);
   CHECK(npz_error(std::string(100, 'x')).find("its end record is missing") != std::string::npos);
 }
@@ -303,4 +303,76 @@ TEST_CASE("damage in a zip is found wherever it is") {
   std::string bytes = scipy_csr("csr", {1, 0, 2}, false);
   bytes[bytes.find("\x93NUMPY") + 130] ^= 1;
   CHECK_FALSE(npz_error(bytes).empty());
+}
+
+TEST_CASE("the matrix in an .npz of other tools is read") {
+  const auto ints = [](const std::vector<std::int32_t>& v) {
+    return npy(header("<i4", "(" + std::to_string(v.size()) + ",)"), raw(v));
+  };
+  const auto wide = [](const std::vector<std::int64_t>& v) {
+    return npy(header("<i8", "(" + std::to_string(v.size()) + ",)"), raw(v));
+  };
+  const std::string data = npy(header("<f8", "(3,)"), raw<double>({7, 5, 9})), shape = wide({2, 3}),
+                    scalar = "()", zero = npy(header("<f8", scalar), raw<double>({0}));
+  const std::string objects = npy(header("|O", "(1,)"), "pickle");
+  using Members = std::vector<std::pair<std::string, std::string>>;
+  const Members csr{{"data.npy", data},
+                    {"indices.npy", ints({1, 0, 2})},
+                    {"indptr.npy", ints({0, 1, 3})},
+                    {"shape.npy", shape}};
+  Members gcxs = csr, bench;
+  gcxs.insert(gcxs.end(), {{"compressed_axes.npy", wide({0})}, {"fill_value.npy", zero}});
+  for (const char* prefix : {"adj_", "attr_"}) {
+    for (const auto& [name, bytes] : csr) bench.emplace_back(prefix + name, bytes);
+  }
+  bench.emplace_back("node_names.npy", objects);  // is not asked for
+  const auto coords = [](const std::string& type, const auto& places) {
+    return npy(header(type, "(2, 3)"), raw(places));
+  };
+  const Members coo{{"coords.npy", coords("|u1", std::vector<std::uint8_t>{0, 1, 1, 1, 0, 2})},
+                    {"data.npy", data},
+                    {"shape.npy", shape},
+                    {"fill_value.npy", zero}};
+  for (const Members& members : {csr, gcxs, bench, coo}) {
+    const Csr<double> a = read_npz_matrix<double>(*memory_source("a.npz", zip(members)));
+    CHECK(a.rows == 2);
+    CHECK(a.cols == 3);
+    CHECK(a.row_ptr == Ints{0, 1, 3});
+    CHECK(a.col == Ints{1, 0, 2});
+    CHECK(a.val == Reals{7, 5, 9});
+  }
+  Members by_columns{{"data.npy", data},
+                     {"indices.npy", ints({1, 0, 1})},
+                     {"indptr.npy", ints({0, 1, 2, 3})},
+                     {"shape.npy", shape},
+                     {"compressed_axes.npy", wide({1})}};
+  CHECK(read_npz_matrix<double>(*memory_source("a.npz", zip(by_columns))).val == Reals{5, 7, 9});
+  Members filled = coo;
+  filled.back().second = npy(header("<f8", scalar), raw<double>({1}));
+  CHECK(npz_error(zip(filled)).find("a.npz: places without an entry are not 0") == 0);
+  Members named{{"coords.npy", objects}, {"data.npy", data}, {"shape.npy", shape}};
+  CHECK(npz_error(zip(named)).find("arrays of Python objects are not read") != std::string::npos);
+  CHECK(npz_error(zip({{"W1.npy", data}, {"b.npy", shape}}))
+            .find("a.npz: no sparse matrix in the .npz; found: W1 f8 (3,), b i8 (2,); wanted: ") == 0);
+}
+
+TEST_CASE("edge_index of PyTorch Geometric is a square matrix, with its weights and number of nodes") {
+  const std::string edges = npy(header("<i8", "(2, 3)"), raw<std::int64_t>({0, 1, 3, 1, 0, 2}));
+  const auto source = memory_source("e.npz", zip({{"edge_index.npy", edges}}));
+  const Csr<double> a = read_npz_matrix<double>(*source);
+  CHECK(a.rows == 4);
+  CHECK(a.cols == 4);
+  CHECK(a.row_ptr == Ints{0, 1, 2, 2, 3});
+  CHECK(a.col == Ints{1, 0, 2});
+  CHECK_FALSE(source->findings().sized);
+  const auto nodes = [](std::int64_t n) { return npy(header("<i8", "()"), raw<std::int64_t>({n})); };
+  const std::string weights = npy(header("<f4", "(3, 1)"), raw<float>({2, 3, 4}));
+  const Csr<double> sized = read_npz_matrix<double>(*memory_source(
+      "e.npz", zip({{"edge_index.npy", edges}, {"num_nodes.npy", nodes(6)}, {"edge_attr.npy", weights}})));
+  CHECK(sized.rows == 6);
+  CHECK(sized.val == Reals{2, 3, 4});
+  CHECK(npz_error(zip({{"edge_index.npy", edges}, {"num_nodes.npy", nodes(3)}})) ==
+        "a.npz: source vertex is outside 0..2: 3");
+  const std::string pairs = npy(header("<i8", "(3, 2)"), raw<std::int64_t>({0, 1, 1, 0, 3, 2}));
+  CHECK(read_npz_matrix<double>(*memory_source("e.npz", zip({{"edges.npy", pairs}}))).col == a.col);
 }
