@@ -227,7 +227,7 @@ TEST_CASE("rows that nothing proves cost dataset info no memory, and dataset con
   const Scratch dir;
   const std::string path = dir.write(
       "rows.mtx", "%%MatrixMarket matrix coordinate real general\n2000000000 4 1\n1999999999 1 1\n");
-  const std::string limited = "bash -c 'ulimit -v 500000; OMP_NUM_THREADS=2 " + kDataset;
+  const std::string limited = "bash -c 'ulimit -v 1500000; OMP_NUM_THREADS=2 " + kDataset;
   const Outcome info = shell(limited + " info " + path + "'");
   CHECK(info.exit_code == 0);
   CHECK(info.has("empty rows: 1999999999"));

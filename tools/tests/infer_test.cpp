@@ -771,8 +771,8 @@ struct SmallGraph {
                             const std::vector<std::string>& weights = {"w.npy"}) const {
     std::string files;
     for (const std::string& name : weights) files += " " + dir.file(name);
-    return bare("gcn --graph " + graph + " --features " + dir.file("x.npy") + " --weights " +
-                dir.file("w.npy") + " --dtype f64 --check --out " + dir.file("y.npy") + " " + options);
+    return bare("gcn --graph " + graph + " --features " + dir.file("x.npy") + " --weights" + files +
+                " --dtype f64 --check --out " + dir.file("y.npy") + " " + options);
   }
   // A^ x of each vertex, of the LogSoftmax (s, t) of (A^ x, 0): s - t.
   [[nodiscard]] std::vector<double> answer() const {
