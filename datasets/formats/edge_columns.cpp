@@ -233,7 +233,8 @@ class Guess {
     }
     out_.count = first_.size();
     for (std::size_t k = 0; k < first_.size(); ++k) {
-      if (k != out_.from && k != out_.to && k != out_.weight) unread.push_back(printable(first_[k]));
+      if (k != out_.from && k != out_.to && k != out_.weight && !first_[k].empty())
+        unread.push_back(printable(first_[k]));
     }
     note(fmt::format(
         "line {} names the columns: edges go from '{}' to '{}', {}{}", out_.header,
@@ -286,8 +287,9 @@ class Guess {
   void require_numbers() const {
     for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
       if (k >= first_.size() || is_integer(first_[k])) continue;
-      const bool names = !first_[k].empty() && std::none_of(first_[k].begin(), first_[k].end(),
-                                                            [](char c) { return c >= '0' && c <= '9'; });
+      const bool names = std::any_of(first_[k].begin(), first_[k].end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+      });
       throw input_error(
           source_.name(), lines_.front().number,
           fmt::format("{} vertex is not an integer{}", k == 0 ? "source" : "target",

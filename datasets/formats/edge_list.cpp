@@ -113,18 +113,32 @@ Extent extent_of_others(const EdgeList<T>& list) {
   return extent;
 }
 
-/// The contest's first line `v e`: the number of vertices, where it is one; it is no edge then.
+/// What a first line tells that is no edge.
+struct Counts {
+  std::int64_t rows = 0, cols = 0;
+  const char *what, *columns;  // in words; what --columns says where it is an edge
+};
+
+/// The contest's `v e`, or `rows columns entries` before lines with weights, where as many edges follow and lie inside. It is an edge no more.
 template <class T>
-std::optional<std::int64_t> take_counts(EdgeList<T>& list, Extent& extent) {
+std::optional<Counts> take_counts(EdgeList<T>& list, Extent& extent) {
   Triplets<T>& first = list.pieces.front();
-  if (!first.val.empty() || extent.edges < 2 || first.col[0] != extent.edges - 1) return {};
-  const std::int64_t vertices = first.row[0];
+  const bool weighted = !first.val.empty();
+  const double announced = weighted ? static_cast<double>(first.val[0]) : first.col[0];
+  if (extent.edges < 2 || announced != static_cast<double>(extent.edges - 1)) return {};
+  const Counts counts =
+      weighted ? Counts{first.row[0], first.col[0], "rows, columns and entries", "from,to,weight"}
+               : Counts{first.row[0], first.row[0], "vertices and edges", "from,to"};
   const Extent others = extent_of_others(list);
-  if (others.largest() > vertices || (others.largest() == vertices && others.smallest < 1)) return {};
+  const bool below = others.largest_row < counts.rows && others.largest_col < counts.cols;
+  const bool up_to =
+      others.largest_row <= counts.rows && others.largest_col <= counts.cols && others.smallest > 0;
+  if (!below && !up_to) return {};
   extent = others;
   first.row.erase(first.row.begin());
   first.col.erase(first.col.begin());
-  return vertices;
+  if (weighted) first.val.erase(first.val.begin());
+  return counts;
 }
 
 template <class T>
@@ -141,19 +155,20 @@ template <class T>
 void guess_size(ByteSource& source, const EdgeListOptions& options, const TellTaleSize& told, Extent extent,
                 EdgeList<T>& list) {
   Findings& findings = source.findings();
-  std::optional<std::int64_t> counted;
+  std::optional<Counts> counted;
   if (options.columns.empty()) counted = take_counts(list, extent);
-  // ids of the contest are below v
-  const bool without_zero = counted ? extent.largest() == *counted : extent.smallest > 0;
+  // where a first line tells the size, ids are below it, as the contest's, unless one is not
+  const bool without_zero = counted
+                                ? extent.largest_row == counted->rows || extent.largest_col == counted->cols
+                                : extent.smallest > 0;
   findings.base = options.base.value_or(without_zero ? 1 : 0);
   const std::int64_t largest = extent.largest() - findings.base + 1;
   list.rows = list.cols = largest;
   if (counted) {
-    list.rows = list.cols = *counted;
-    findings.notes.push_back(
-        fmt::format("the first line is taken for the numbers of vertices and edges, {} and {}; "
-                    "--columns from,to reads it as an edge",
-                    *counted, extent.edges));
+    list.rows = counted->rows, list.cols = counted->cols;
+    findings.notes.push_back(fmt::format(
+        "the first line is taken for the numbers of {}, {} x {} with {}; --columns {} reads it as an edge",
+        counted->what, list.rows, list.cols, extent.edges, counted->columns));
   } else if (told.bipartite && told.rows > extent.largest_row - findings.base &&
              told.cols > extent.largest_col - findings.base) {
     list.rows = told.rows, list.cols = told.cols;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,13 @@ using Ints = std::vector<std::int32_t>;
 using Reals = std::vector<double>;
 
 Csr<double> read(std::string_view text) { return read_edge_list<double>(*memory_source("e.txt", text)); }
+EdgeListOptions columns(std::vector<std::string> words, std::optional<std::int64_t> base = {}) {
+  EdgeListOptions options;
+  options.columns = std::move(words);
+  options.base = base;
+  return options;
+}
+EdgeListOptions base(std::int64_t first) { return columns({}, first); }
 std::string error(std::string_view text, const EdgeListOptions& options = {}) {
   return error_of([&] { return read_edge_list<double>(*memory_source("e.txt", text), options); });
 }
@@ -113,16 +121,16 @@ TEST_CASE("what was guessed is told with the option that says otherwise, which t
   const std::string times = "0 1 1082040961\n1 0 1082155839\n";
   CHECK(guessed(times).edges == guessed("0 1\n1 0\n").edges);
   CHECK(guessed(times).notes.find("--columns from,to,weight") != std::string::npos);
-  const Guessed weights = guessed(times, {.columns = {"from", "to", "weight"}});
+  const Guessed weights = guessed(times, columns({"from", "to", "weight"}));
   CHECK(weights.edges[0].second == 1082040961);
   CHECK(weights.notes.empty());
-  CHECK(guessed("5 0 1 9\n6 1 0 9\n", {.columns = {"-", "from", "to", "-"}}).edges ==
+  CHECK(guessed("5 0 1 9\n6 1 0 9\n", columns({"-", "from", "to", "-"})).edges ==
         guessed("0 1\n1 0\n").edges);
   CHECK(guessed("Source,Target,Timestamp\n0,1,12\n1,0,13\n").notes.find("not read: Timestamp") !=
         std::string::npos);
   CHECK(guessed("Source,Target,Timestamp\n0,1,12\n1,0,13\n").edges[0].second == 1);
-  CHECK(error("0 1\n", {.columns = {"from", "weight"}}).find("--columns needs from and to") == 0);
-  CHECK(error("0 1\n", {.columns = {"from", "onto"}}).find("--columns takes from, to, weight and -") == 0);
+  CHECK(error("0 1\n", columns({"from", "weight"})).find("--columns needs from and to") == 0);
+  CHECK(error("0 1\n", columns({"from", "onto"})).find("--columns takes from, to, weight and -") == 0);
 }
 
 TEST_CASE("ids without a 0 count from 1, unless the option says that they do not") {
@@ -130,11 +138,11 @@ TEST_CASE("ids without a 0 count from 1, unless the option says that they do not
   CHECK(one.rows == 4);
   CHECK(one.edges == guessed("0 1 0.5\n1 2 1.5\n3 0 2\n").edges);
   CHECK(one.notes == "no id is 0: ids are taken to count from 1, 4 vertices; --base 0 counts from 0\n");
-  const Guessed zero = guessed("1 2\n2 3\n4 1\n", {.base = 0});
+  const Guessed zero = guessed("1 2\n2 3\n4 1\n", base(0));
   CHECK(zero.rows == 5);
   CHECK(zero.notes.empty());
-  CHECK(guessed("1 2\n", {.base = 1}).notes.empty());
-  CHECK(error("1 0\n", {.base = 1}) == "e.txt:1: target vertex is outside 1..2147483647: 0");
+  CHECK(guessed("1 2\n", base(1)).notes.empty());
+  CHECK(error("1 0\n", base(1)) == "e.txt:1: target vertex is outside 1..2147483647: 0");
 }
 
 TEST_CASE("comments of KONECT and SNAP tell the size, and the contest's first line does") {
@@ -147,8 +155,12 @@ TEST_CASE("comments of KONECT and SNAP tell the size, and the contest's first li
   const Guessed contest = guessed("5 3\n1 2\n2 2\n2 1\n");
   CHECK(contest.rows == 5);
   CHECK(contest.edges == std::vector<std::pair<Ints, double>>{{{1, 2}, 1}, {{2, 1}, 1}, {{2, 2}, 1}});
-  CHECK(contest.notes.find("numbers of vertices and edges, 5 and 3") != std::string::npos);
-  CHECK(guessed("5 3\n1 2\n2 2\n2 1\n", {.base = 0, .columns = {"from", "to"}}).rows == 6);
+  CHECK(contest.notes.find("numbers of vertices and edges, 5 x 5 with 3") != std::string::npos);
+  CHECK(guessed("5 3\n1 2\n2 2\n2 1\n", columns({"from", "to"}, 0)).rows == 6);
+  const Guessed triples = guessed("3 4 2\\n1 2 0.5\\n3 1 1.5\\n");
+  CHECK(triples.rows == 3);
+  CHECK(triples.cols == 4);
+  CHECK(triples.edges == std::vector<std::pair<Ints, double>>{{{0, 1}, 0.5}, {{2, 0}, 1.5}});
   CHECK(guessed("5 2\n1 2\n2 2\n2 1\n").rows == 5);  // no number of edges: an edge, ids from 1
 }
 

@@ -117,16 +117,19 @@ TEST_CASE(
 
 TEST_CASE("an option names the format of what has no name, and is refused where it says nothing") {
   const Scratch dir;
-  const ReadMatrix<double> read =
-      read_matrix<double>(dir.write("a.xyz", "1,2\n2,1\n"), {.format = "el", .edges = {}});
+  ReadOptions options;
+  options.format = "el";
+  const ReadMatrix<double> read = read_matrix<double>(dir.write("a.xyz", "1,2\n2,1\n"), options);
   CHECK(read.a.rows == 2);
   CHECK(read.found.base == 1);
   CHECK(read.found.notes.size() == 1);
   CHECK_FALSE(read.found.sized);
+  ReadOptions based;
+  based.edges.base = 1;
   const std::string mtx =
       dir.write("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n");
   CHECK(read_matrix<double>(mtx).found.base == 1);
   CHECK(read_matrix<double>(dir.write("b.mtx", "\xef\xbb\xbf" + slurp(mtx))).a.rows == 1);
-  CHECK(error_of([&] { return read_matrix<double>(mtx, {.format = "", .edges = {.base = 1}}); }) ==
+  CHECK(error_of([&] { return read_matrix<double>(mtx, based); }) ==
         mtx + ": --base and --columns are for edge lists; the format is: mtx");
 }

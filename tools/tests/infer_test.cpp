@@ -819,8 +819,8 @@ TEST_CASE(
   const Outcome one = small.run(scratch.write("g.csv", "from,to,weight\n1,2,1\n2,1,1\n"), "");
   CHECK(one.has("ids are taken to count from 1"));
   CHECK(one.has("2 vertices"));
-  CHECK(
-      small.run(scratch.write("g.txt", "2 2\n0 1\n1 0\n"), "").has("numbers of vertices and edges, 2 and 2"));
+  CHECK(small.run(scratch.write("g.txt", "2 2\n0 1\n1 0\n"), "")
+            .has("numbers of vertices and edges, 2 x 2 with 2"));
   CHECK(small.run(scratch.write("g.el", "0 0\n"), "").has("the others have no edge"));
   CHECK(small.run(scratch.write("g.el", "1 1\n"), "").has("g.el: ids run from 1 to 1: with --base 0"));
   CHECK(small.run(scratch.file("g.el"), "--base 0").exit_code == 0);
