@@ -29,6 +29,18 @@ struct Bounds {
   std::int64_t first = 0, last_row = 0, last_col = 0, taken_off = 0;
 };
 
+std::int32_t take_vertex(text::Cursor& in, const char* what, const Bounds& bounds, std::int64_t last) {
+  in.skip_blanks();
+  const text::Cursor start = in;
+  const std::int64_t id = text::take_integer(in, what);
+  if (id < bounds.first || id > last) {
+    const bool too_large = id > last && last + 1 >= kLargestIndex;
+    start.fail(fmt::format("{} is outside {}..{}{}", what, bounds.first, last,
+                           too_large ? "; number the vertices without gaps, as docs/data.md does" : ""));
+  }
+  return static_cast<std::int32_t>(id - bounds.taken_off);
+}
+
 template <class T>
 void parse_edges(std::string_view piece, const Bounds& bounds, EdgePart<T>& to) {
   text::Cursor in{piece.data(), piece.data() + piece.size()};
@@ -44,10 +56,8 @@ void parse_edges(std::string_view piece, const Bounds& bounds, EdgePart<T>& to) 
     }
     const bool first = to.edges.row.empty();
     if (first) to.first_line = static_cast<std::int32_t>(std::count(piece.data(), in.at, '\n'));
-    const auto from = static_cast<std::int32_t>(
-        text::take_index(in, "source vertex", bounds.first, bounds.last_row) - bounds.taken_off);
-    const auto onto = static_cast<std::int32_t>(
-        text::take_index(in, "target vertex", bounds.first, bounds.last_col) - bounds.taken_off);
+    const std::int32_t from = take_vertex(in, "source vertex", bounds, bounds.last_row);
+    const std::int32_t onto = take_vertex(in, "target vertex", bounds, bounds.last_col);
     const bool has_weight = !in.line_done();
     if (first) {
       weighted = has_weight;
@@ -169,10 +179,12 @@ void guess_size(ByteSource& source, const EdgeListOptions& options, const TellTa
     findings.notes.push_back(fmt::format(
         "the first line is taken for the numbers of {}, {} x {} with {}; --columns {} reads it as an edge",
         counted->what, list.rows, list.cols, extent.edges, counted->columns));
-  } else if (told.bipartite && told.rows > extent.largest_row - findings.base &&
+  } else if (told.bipartite && std::max(told.rows, told.cols) <= options.largest_id + 1 &&
+             told.rows > extent.largest_row - findings.base &&
              told.cols > extent.largest_col - findings.base) {
     list.rows = told.rows, list.cols = told.cols;
-  } else if (!told.bipartite && std::max(told.rows, told.cols) >= largest) {
+  } else if (!told.bipartite && std::max(told.rows, told.cols) >= largest &&
+             std::max(told.rows, told.cols) <= options.largest_id + 1) {
     list.rows = list.cols = std::max(told.rows, told.cols);
   } else {
     findings.sized = false;
