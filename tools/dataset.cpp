@@ -17,6 +17,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "tools/dataset_commands.hpp"
+#include "tools/read_options.hpp"
 #include "tools/terminal.hpp"
 #include "tools/threads.hpp"
 #include "tools/version.hpp"
@@ -94,14 +95,12 @@ void add_list(CLI::App& app, std::vector<Command>& commands) {
 void add_info(CLI::App& app, std::vector<Command>& commands) {
   struct Job {
     std::vector<std::string> paths;
-    std::string from;
+    plumb::ReadOptions from;
   };
   auto job = std::make_shared<Job>();
   CLI::App* cmd = app.add_subcommand("info", "what a file holds: kind, shape, entries, row lengths, defects");
   cmd->add_option("file", job->paths, "files or folders")->type_name("F");
-  cmd->add_option("--from", job->from,
-                  "format of F, where neither content nor name tell it: " + plumb::input_format_names())
-      ->type_name("FORMAT");
+  plumb::add_read_options(cmd, job->from, "F");
   cmd->footer("Examples:\n  dataset info matrix.mtx.gz\n  dataset info neuron1024.tar.gz");
   commands.push_back({cmd, [job] {
                         if (job->paths.empty()) throw Error("missing F (example: dataset info matrix.mtx)");
@@ -141,9 +140,7 @@ void add_convert(CLI::App& app, std::vector<Command>& commands) {
   CLI::App* cmd = app.add_subcommand("convert", "from one format to another, by the endings");
   cmd->add_option("in", job->in, plumb::known_inputs())->type_name("IN");
   cmd->add_option("out", job->out, "by ending: " + plumb::known_outputs())->type_name("OUT");
-  cmd->add_option("--from", job->from,
-                  "format of IN, where neither content nor name tell it: " + plumb::input_format_names())
-      ->type_name("FORMAT");
+  plumb::add_read_options(cmd, job->from, "IN");
   cmd->add_option("--format", job->format,
                   "format of OUT, where its name does not tell it: " + plumb::output_format_names())
       ->type_name("FORMAT");
@@ -152,13 +149,16 @@ void add_convert(CLI::App& app, std::vector<Command>& commands) {
       "Examples:\n  dataset convert matrix.mtx matrix.npz\n"
       "  dataset convert neuron1024.tar.gz neuron1024.plumb\n"
       "  dataset convert web-Stanford.txt.gz web-Stanford.mtx\n"
+      "  dataset convert trades.csv trades.mtx --columns from,to,-,weight --base 1\n"
       "  zcat matrix.mtx.gz | dataset convert /dev/stdin /dev/stdout --format el | head");
   commands.push_back({cmd, [job] {
                         if (job->in.empty() || job->out.empty())
                           throw Error("missing IN and OUT (example: dataset convert matrix.mtx matrix.npz)");
                         const plumb::Stopwatch clock;
                         plumb::require_writable(job->out);
-                        const std::string what = plumb::convert(*job);
+                        std::vector<std::string> notes;
+                        const std::string what = plumb::convert(*job, notes);
+                        plumb::tell(job->in, notes);
                         plumb::wrote(job->out, what, clock.seconds());
                       }});
 }
@@ -234,6 +234,10 @@ int run(int argc, char** argv) {
 }  // namespace
 
 namespace plumb {
+
+void tell(const std::string& path, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}: {}\n", path, note);
+}
 
 void wrote(const std::string& path, const std::string& what, double seconds) {
   const std::string size = is_regular_output(path) ? show_bytes(size_on_disk(path)) + ", " : std::string();

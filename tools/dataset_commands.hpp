@@ -19,6 +19,9 @@ void add_generate(CLI::App& app, std::vector<Command>& commands);
 /// The new name of a generator that had another one a version ago; empty for every other word.
 [[nodiscard]] std::string renamed_generator(const std::string& word);
 
+/// What was guessed about a file that was read, on stderr.
+void tell(const std::string& path, const std::vector<std::string>& notes);
+
 /// The one line about a result; on stderr where the result itself went to stdout.
 void wrote(const std::string& path, const std::string& what, double seconds);
 

@@ -272,9 +272,10 @@ void add_power_law(CLI::App* generate, std::vector<plumb::Command>& commands) {
 
 /// The places of a matrix in `path` as edges of weight 1.
 plumb::Csr<double> edges_in(const std::string& path) {
-  plumb::Csr<double> graph = plumb::load_matrix<double>(path);
+  auto [graph, found] = plumb::read_matrix<double>(path);
+  plumb::tell(path, found.notes);
   graph.val.assign(graph.col.size(), 1);
-  return graph;
+  return std::move(graph);
 }
 
 void add_gcn(CLI::App* generate, std::vector<plumb::Command>& commands) {

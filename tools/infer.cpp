@@ -24,6 +24,7 @@
 #include "reference/parallel/devices.hpp"
 #include "reference/parallel/world.hpp"
 #include "tools/infer_ranks.hpp"
+#include "tools/read_options.hpp"
 #include "tools/terminal.hpp"
 #include "tools/threads.hpp"
 #include "tools/version.hpp"
@@ -241,7 +242,20 @@ void add_gcn_data(CLI::App* g, GcnOptions& o) {
                 "F0 F1 [F2 ...] GRAPH X W1 [W2 ...]: the contest's files and its two lines of output")
       ->expected(5, kMostWords);
   g->add_option("--graph", data.graph,
-                "graph: `v e` and edges as the contest's, or a sparse matrix used as it is");
+                "graph: an edge list or sparse matrix of any format; loops are added where they are missing, "
+                "and it is normalised");
+  add_read_options(g, data.graph_options, "--graph");
+  g->add_option_function<std::string>(
+       "--direction",
+       [&data](const std::string& word) {
+         require_one_of("--direction", word, {"source_to_target", "target_to_source"});
+         data.flow =
+             word == "source_to_target" ? MessageFlow::source_to_target : MessageFlow::target_to_source;
+       },
+       "which way messages flow along an edge (i, j) of --graph, from source i to target j: "
+       "source_to_target, as in PyTorch "
+       "Geometric, or target_to_source (default): vertex i sums over row i")
+      ->type_name("FLOW");
   g->add_option("--features", data.features, "X: .npy, raw .bin beside --weights *.npy, or a sparse matrix");
   g->add_option_function<std::string>(
        "--features-as",
@@ -253,7 +267,10 @@ void add_gcn_data(CLI::App* g, GcnOptions& o) {
        },
        "how X is kept and multiplied: sparse, dense, or auto (default): by its density")
       ->type_name("FORM");
-  g->add_option("--weights", data.weights, "W1 [W2 ...] as .npy, one per layer")->expected(1, kMostWords);
+  g->add_option("--weights", data.weights,
+                "W1 [b1] W2 [b2] ... as .npy, a vector being the bias of the matrix before it; or one .npz "
+                "or PyTorch's .pt with all")
+      ->expected(1, kMostWords);
   CLI::Option* const twin =
       g->add_option("--twin", data.twin, "a generated graph with the shape of a real one: web-Stanford");
   g->add_option("--widths", data.widths, "of --twin's network: F0-F1-...-Fk, k layers (default 64-16-8)")

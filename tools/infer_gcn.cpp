@@ -28,7 +28,7 @@ namespace {
 
 /// The network in both types, and what is known about its answer.
 struct GcnInHand {
-  std::string from;
+  std::string from, graph;
   Gcn<double> f64;
   Gcn<float> f32;
   double normalise_seconds = 0;
@@ -41,14 +41,16 @@ struct GcnInHand {
   }
 };
 
-GcnInHand load(const GcnRequest& request, bool from_degrees) {
-  LoadedGcn loaded = load_gcn(request);
+GcnInHand load_network(const GcnOptions& o) {
+  LoadedGcn loaded = load_gcn(o.data);
+  for (const std::string& note : loaded.notes) fmt::print(output_for_words(o), "note: {}\n", note);
   GcnInHand net;
+  net.graph = std::move(loaded.graph);
   net.from = std::move(loaded.from);
   net.f64 = network_of(std::move(loaded.f64));
   validate(net.f64);
   net.f32 = loaded.f32.has_value() ? network_of(*std::move(loaded.f32)) : convert<float>(net.f64);
-  if (from_degrees) {
+  if (o.edge_values == "auto") {
     set_scales(net.f64);
     net.f32.scales.assign(net.f64.scales.begin(), net.f64.scales.end());
   }
@@ -139,7 +141,7 @@ template <class T>
 GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
   const Gcn<T>& net = in.as<T>();
   GcnFacts g;
-  g.from = in.from;
+  g.from = in.from, g.graph = in.graph;
   g.vertices = net.vertices(), g.entries = net.a.nnz(), g.features = net.features();
   g.layers = static_cast<std::int64_t>(net.weights.size());
   if (net.sparse_features) g.features_entries = net.x_sparse.nnz();
@@ -370,7 +372,7 @@ Loaded load(const GcnOptions& o) {
   if (!o.out.empty()) require_writable(o.out);
   const Stopwatch loading;
   Loaded loaded;
-  loaded.net = load(o.data, o.edge_values == "auto");
+  loaded.net = load_network(o);
   loaded.seconds = loading.seconds();
   if (!o.dry_run) require_executor_can(o, products_of(loaded.net.f64));
   const bool f64 = o.dtype == "f64" || (o.dtype == "auto" && loaded.net.f64_files);

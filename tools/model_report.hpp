@@ -61,7 +61,7 @@ struct GcnPartitionFacts {
 };
 
 struct GcnFacts {
-  std::string from;
+  std::string from, graph;                       // in words; graph: how --graph became A, or empty
   std::vector<std::int64_t> widths;              // (layers + 1)
   std::optional<std::int64_t> features_entries;  // of X in CSR; nothing: X is dense
   std::int64_t vertices = 0, entries = 0, features = 0, layers = 0;

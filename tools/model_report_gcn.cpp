@@ -158,6 +158,7 @@ void print_gcn(const ModelReport& r, std::FILE* to) {
   if (g.contest)  // its programs print these two lines, and nothing before them
     fmt::print(to, "{}\n{:.8f}\n", show_row_sum(g), (seconds + g.normalise_seconds) * 1e3);
   fmt::print(to, "data: {}\n", g.from);
+  if (!g.graph.empty()) fmt::print(to, "graph: {}\n", g.graph);
   fmt::print(to, "network: {} vertices, {} entries in A, features {} ({}), {}, {} layer{}\n", g.vertices,
              g.entries, g.features, show_features(g), show_widths(g.widths), g.layers,
              g.layers == 1 ? "" : "s");
@@ -186,6 +187,7 @@ void add_gcn(const ModelReport& r, nlohmann::json& json) {
   const GcnFacts& g = *r.gcn;
   json["command"] = "gcn";
   json["data"] = g.from;
+  if (!g.graph.empty()) json["graph"] = g.graph;
   json["pipeline"] = {{"name", r.pipeline},
                       {"device", r.device},
                       {"dtype", r.dtype},

@@ -56,7 +56,7 @@ ContestGraph read_contest_graph(ByteSource& source) {
                           std::to_string(bad));
       }
       if (static_cast<std::int64_t>(out.src.size()) == edges) {
-        throw input_error(source.name(), line, "more edges than announced", std::to_string(edges));
+        throw input_error(source.name(), line, "more edges than line 1 announces", std::to_string(edges));
       }
       out.src.push_back(src);
       out.dst.push_back(dst);
@@ -68,6 +68,7 @@ ContestGraph read_contest_graph(ByteSource& source) {
     throw input_error(source.name(), 0, "file ends early: edges found, edges announced",
                       std::to_string(out.src.size()) + ", " + std::to_string(edges));
   }
+  require_rows(source.name(), out.vertices, static_cast<std::int64_t>(out.src.size()));
   return out;
 }
 

@@ -30,7 +30,7 @@ std::string convert_network(const Conversion& job, const SdnnNetwork& net) {
 
 }  // namespace
 
-std::string convert(const Conversion& job) {
+std::string convert(const Conversion& job, std::vector<std::string>& notes) {
   if (!job.type.empty() && job.type != "f32" && job.type != "f64") {
     throw Error(fmt::format("--dtype must be f32 or f64, is: {}", printable(job.type)));
   }
@@ -42,7 +42,7 @@ std::string convert(const Conversion& job) {
     return convert_network(job, read_sdnn_weights(job.in));
   }
   const auto source = open_source(job.in);
-  const FileFormat& from = format_of_input(*source, job.from);
+  const FileFormat& from = format_of_input(*source, job.from.format);
   const std::string_view kind = from.name;
   if (cache && kind == "tar") return convert_network(job, read_sdnn_weights(*source));
   if (cache && kind == "images") {
@@ -51,7 +51,10 @@ std::string convert(const Conversion& job) {
     return fmt::format("{} images of {} pixels, {} ones", images.rows, images.cols, images.nnz());
   }
   const bool as_f32 = job.type == "f32" || (job.type.empty() && to.format->holds_f32) || kind == "plumb";
-  return as_f32 ? convert_matrix(job, from.load_f32(*source)) : convert_matrix(job, from.load_f64(*source));
+  const std::string what = as_f32 ? convert_matrix(job, load_as<float>(from, *source, job.from))
+                                  : convert_matrix(job, load_as<double>(from, *source, job.from));
+  notes = source->findings().notes;
+  return what;
 }
 
 }  // namespace plumb

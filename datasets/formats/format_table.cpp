@@ -1,15 +1,17 @@
 #include "datasets/formats/format_table.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "datasets/formats/binary_cache.hpp"
 #include "datasets/formats/edge_list.hpp"
 #include "datasets/formats/matrix_market.hpp"
-#include "datasets/formats/npy.hpp"
+#include "datasets/formats/npz_matrix.hpp"
 #include "datasets/formats/save_matrix.hpp"
 #include "datasets/formats/sdnn_files.hpp"
 #include "datasets/formats/shape_comment.hpp"
 #include "datasets/formats/triplets.hpp"
+#include "datasets/io/text.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 
@@ -43,11 +45,6 @@ Csr<T> load_npy(ByteSource& source) {
   if (dense.rows > kLargestIndex || dense.cols > kLargestIndex)
     throw input_error(array.name, 0, "array has 2^31 rows or columns or more", array.shape_text());
   return without_zeros(array.name, dense);
-}
-
-template <class T, std::int64_t kBase>
-Csr<T> load_edge_list(ByteSource& source) {
-  return read_edge_list<T>(source, kLargestIndex - 1, kBase);
 }
 
 template <class T>
@@ -147,13 +144,13 @@ const std::vector<FileFormat>& formats() {
        write_matrix_market<double>,
        true},
       {"npz",
-       "scipy.sparse (.npz)",
+       "sparse arrays (.npz)",
        {".npz"},
        ".npz",
        [](std::string_view f) { return begins_with(f, "PK\x03\x04") || begins_with(f, "PK\x05\x06"); },
        nullptr,
-       read_scipy_npz<float>,
-       read_scipy_npz<double>,
+       read_npz_matrix<float>,
+       read_npz_matrix<double>,
        inspect_npz,
        save_zip<float>,
        save_zip<double>},
@@ -195,30 +192,24 @@ const std::vector<FileFormat>& formats() {
        save_images<double>,
        true,
        true},
-      {"el",
-       "edge list (.el, .edges, .txt, .tsv)",
-       {".el", ".edges", ".txt", ".tsv"},
-       ".el",
-       begins_with_shape_comment,
-       nullptr,
-       load_edge_list<float, 0>,
-       load_edge_list<double, 0>,
-       inspect_edge_list,
-       save_el<float>,
-       save_el<double>,
-       true},
-      {"tsv",
-       "",
-       {},
-       ".tsv",
-       nullptr,
-       nullptr,
-       load_edge_list<float, 1>,
-       load_edge_list<double, 1>,
-       inspect_edge_list,
-       save_tsv<float>,
-       save_tsv<double>,
-       true},
+      {.name = "el",
+       .what = "edge list (.el, .edges, .edgelist, .csv, .txt, .tsv)",
+       .reads = {".el", ".edges", ".edgelist", ".csv", ".txt", ".tsv"},
+       .writes = ".el",
+       .begins = begins_with_shape_comment,
+       .save_f32 = save_el<float>,
+       .save_f64 = save_el<double>,
+       .writes_gzip = true,
+       .is_edge_list = true},
+      {.name = "tsv",
+       .what = "",
+       .reads = {},
+       .writes = ".tsv",
+       .save_f32 = save_tsv<float>,
+       .save_f64 = save_tsv<double>,
+       .writes_gzip = true,
+       .is_edge_list = true,
+       .base = 1},
   };
   return kFormats;
 }
@@ -228,6 +219,7 @@ const FileFormat& format_of_input(ByteSource& source, const std::string& name) {
     if (const FileFormat* f = named(name, false)) return *f;
     unknown_name(name, false);
   }
+  text::take_byte_order_mark(source);
   const std::string_view first = source.peek(kLooked);
   const std::string path(without_gz(source.name()));
   for (const FileFormat& f : formats()) {
@@ -237,8 +229,35 @@ const FileFormat& format_of_input(ByteSource& source, const std::string& name) {
     const auto fits = [&path](std::string_view ending) { return ends_with(path, ending); };
     if (std::any_of(f.reads.begin(), f.reads.end(), fits)) return f;
   }
-  throw input_error(source.name(), 0, "unknown kind of file; known formats: " + known_inputs());
+  throw input_error(source.name(), 0,
+                    "unknown kind of file; name it: dataset convert --from FORMAT FILE OUT.mtx, FORMAT of " +
+                        names(false) + "; known formats: " + known_inputs());
 }
+
+EdgeListOptions edge_list_options(const FileFormat& format, const ReadOptions& options) {
+  EdgeListOptions edges = options.edges;
+  if (!edges.base) edges.base = format.base;
+  return edges;
+}
+
+void require_no_edge_options(const FileFormat& format, const ByteSource& source, const ReadOptions& options) {
+  if (!options.edges.base && options.edges.columns.empty()) return;
+  throw input_error(source.name(), 0, "--base and --columns are for edge lists; the format is", format.name);
+}
+
+template <class T>
+Csr<T> load_as(const FileFormat& format, ByteSource& source, const ReadOptions& options) {
+  if (format.is_edge_list) return read_edge_list<T>(source, edge_list_options(format, options));
+  require_no_edge_options(format, source, options);
+  if constexpr (std::is_same_v<T, float>) {
+    return format.load_f32(source);
+  } else {
+    return format.load_f64(source);
+  }
+}
+
+template Csr<float> load_as(const FileFormat&, ByteSource&, const ReadOptions&);
+template Csr<double> load_as(const FileFormat&, ByteSource&, const ReadOptions&);
 
 OutputFormat format_of_output(const std::string& path, const std::string& name) {
   const bool gzip = ends_with(path, ".gz");

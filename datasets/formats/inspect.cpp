@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "datasets/formats/binary_cache.hpp"
 #include "datasets/formats/edge_list.hpp"
 #include "datasets/formats/format_table.hpp"
 #include "datasets/formats/gcn_folder.hpp"
 #include "datasets/formats/matrix_market.hpp"
-#include "datasets/formats/npy.hpp"
+#include "datasets/formats/npz_matrix.hpp"
 #include "datasets/formats/sdnn_files.hpp"
 #include "reference/core/matrix.hpp"
 
@@ -34,6 +35,67 @@ void describe_rows(const CsrView<V, Space::host>& a, Inspection& to) {
     for (std::int64_t k = a.row_ptr[i] + 1; k < a.row_ptr[i + 1]; ++k)
       to.duplicates += a.col[k] == a.col[k - 1] ? 1 : 0;
   }
+}
+
+/// The rows that hold entries, in order.
+class UsedRows {
+ public:
+  template <class T>
+  explicit UsedRows(const std::vector<const Triplets<T>*>& pieces) {
+    for (const Triplets<T>* piece : pieces) rows_.insert(rows_.end(), piece->row.begin(), piece->row.end());
+    std::sort(rows_.begin(), rows_.end());
+    rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
+  }
+  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()); }
+  /// The number of a row among them, from 0.
+  [[nodiscard]] std::int32_t place(std::int32_t row) const {
+    return static_cast<std::int32_t>(std::lower_bound(rows_.begin(), rows_.end(), row) - rows_.begin());
+  }
+
+ private:
+  std::vector<std::int32_t> rows_;
+};
+
+/// Whether arrays with an element for each row would be larger than those with one for each entry, by much.
+bool mostly_empty(std::int64_t rows, std::size_t entries) {
+  constexpr std::int64_t kSmall = std::int64_t{1} << 20;
+  return rows > std::max(kSmall, 4 * static_cast<std::int64_t>(entries));
+}
+
+/// describe_rows without memory for rows that a header announces and no entry proves.
+void describe_entries(const std::string& name, std::int64_t rows, std::int64_t cols,
+                      const std::vector<const Triplets<double>*>& pieces, Inspection& to) {
+  std::size_t entries = 0;
+  for (const Triplets<double>* piece : pieces) entries += piece->size();
+  if (!mostly_empty(rows, entries)) return describe_rows(csr_of<double>(name, rows, cols, pieces).view(), to);
+  const UsedRows used(pieces);
+  Triplets<double> all;
+  for (const Triplets<double>* piece : pieces) {
+    for (const std::int32_t row : piece->row) all.row.push_back(used.place(row));
+    all.col.insert(all.col.end(), piece->col.begin(), piece->col.end());
+  }
+  describe_rows(csr_of<double>(name, used.count(), cols, {&all}).view(), to);
+  to.rows = rows;
+  to.empty_rows += rows - used.count();
+  to.min_row = 0;
+  to.mean_row = static_cast<double>(entries) / static_cast<double>(rows);
+}
+
+std::int64_t unsorted_rows(const MatrixMarket& file) {
+  const Triplets<double> places{file.row, {}, {}};
+  const bool renumbered = mostly_empty(file.rows, file.row.size());
+  const UsedRows used = renumbered ? UsedRows(std::vector<const Triplets<double>*>{&places})
+                                   : UsedRows(std::vector<const Triplets<double>*>{});
+  std::vector<std::int32_t> last(static_cast<std::size_t>(renumbered ? used.count() : file.rows), -1);
+  std::int64_t unsorted = 0;
+  for (std::size_t k = 0; k < file.row.size(); ++k) {
+    std::int32_t& before = last[static_cast<std::size_t>(renumbered ? used.place(file.row[k]) : file.row[k])];
+    if (before == -2) continue;  // seen to fall
+    const bool falls = file.col[k] < before;
+    unsorted += falls ? 1 : 0;
+    before = falls ? -2 : file.col[k];
+  }
+  return unsorted;
 }
 
 void describe_network(const std::vector<CsrView<const float, Space::host>>& layers, Inspection& to) {
@@ -88,39 +150,30 @@ void inspect_matrix_market(ByteSource& source, Inspection& to) {
   to.symmetry = to_string(file.symmetry);
   to.stored = file.stored();
   if (!file.graphblas_type.empty()) to.notes.push_back("GraphBLAS type: " + file.graphblas_type);
-  if (file.format == MatrixMarket::Format::coordinate) {
-    std::vector<std::int32_t> last(static_cast<std::size_t>(file.rows), -1);  // -2: seen to fall
-    to.unsorted_rows = 0;
-    for (std::size_t k = 0; k < file.row.size(); ++k) {
-      std::int32_t& before = last[static_cast<std::size_t>(file.row[k])];
-      if (before == -2) continue;
-      const bool falls = file.col[k] < before;
-      to.unsorted_rows += falls ? 1 : 0;
-      before = falls ? -2 : file.col[k];
-    }
-  }
+  if (file.format == MatrixMarket::Format::coordinate) to.unsorted_rows = unsorted_rows(file);
   if (file.field == MatrixMarket::Field::complex) {
     to.notes.emplace_back("complex values: nnz and rows are those of the pattern");
     file.field = MatrixMarket::Field::real;
     file.imag.clear();
     if (file.format == MatrixMarket::Format::array) return;
   }
-  describe_rows(to_csr<double>(file).view(), to);
+  const Entries<double> entries = entries_of<double>(file);
+  describe_entries(file.name, entries.rows, entries.cols, {&entries.all}, to);
 }
 
 void inspect_npz(ByteSource& source, Inspection& to) {
-  const auto arrays = read_npz(source);
-  const std::string format = scipy_format(arrays);
-  to.kind = format.empty() ? "npz arrays" : "scipy.sparse " + format;
+  const NpzArrays arrays = read_npz(source);
+  const std::optional<NpzMatrix> matrix = find_matrix(source.name(), arrays);
+  to.kind = matrix ? matrix->what : "npz arrays";
   for (const auto& [name, array] : arrays)
     to.notes.push_back(name + ": " + array.type() + " " + array.shape_text());
-  const auto data = arrays.find("data");
-  if (data != arrays.end()) to.field = data->second.type();
-  if (format.empty()) return;
-  const auto shape = arrays.find("shape");
-  if (format == "csr" || format == "csc" || format == "coo") {
-    describe_rows(scipy_matrix<double>(source.name(), arrays).view(), to);
-  } else if (shape != arrays.end() && shape->second.count() == 2) {
+  if (!matrix) return;
+  if (const auto data = arrays.find(matrix->prefix + "data"); data != arrays.end())
+    to.field = data->second.type();
+  if (matrix->is_read()) {
+    const Entries<double> entries = npz_entries<double>(*matrix, arrays, source);
+    describe_entries(source.name(), entries.rows, entries.cols, {&entries.all}, to);
+  } else if (const auto shape = arrays.find("shape"); shape != arrays.end() && shape->second.count() == 2) {
     const auto sizes = npy_values<std::int64_t>(shape->second);
     to.rows = sizes[0];
     to.cols = sizes[1];
@@ -157,17 +210,27 @@ void inspect_images(ByteSource& source, Inspection& to) {
   describe_rows(read_sdnn_images(source, 0, 0).view(), to);
 }
 
-void inspect_edge_list(ByteSource& source, Inspection& to) {
+void inspect_edges(ByteSource& source, const EdgeListOptions& options, Inspection& to) {
   to.kind = "edge list";
-  describe_rows(read_edge_list<double>(source).view(), to);
+  const EdgeList<double> list = read_edges<double>(source, options);
+  std::vector<const Triplets<double>*> pieces;
+  for (const Triplets<double>& piece : list.pieces) pieces.push_back(&piece);
+  describe_entries(source.name(), list.rows, list.cols, pieces, to);
 }
 
-Inspection inspect(const std::string& path, const std::string& format) {
+Inspection inspect(const std::string& path, const ReadOptions& options) {
   Inspection out;
   out.path = path;
   if (!std::filesystem::is_directory(path)) {
     const auto source = open_source(path);
-    format_of_input(*source, format).inspect(*source, out);
+    const FileFormat& format = format_of_input(*source, options.format);
+    if (format.is_edge_list) {
+      inspect_edges(*source, edge_list_options(format, options), out);
+    } else {
+      require_no_edge_options(format, *source, options);
+      format.inspect(*source, out);
+    }
+    for (const std::string& note : source->findings().notes) out.notes.push_back("note: " + note);
   } else if (is_gcn_folder(path)) {
     inspect_gcn(path, out);
   } else {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/formats/load_matrix.hpp"
 #include "datasets/io/byte_source.hpp"
 
 namespace plumb {
@@ -24,11 +25,12 @@ struct Inspection {
   std::int64_t unsorted_rows =
       -1;  // rows whose columns do not ascend in the order of the file; -1: order is not kept
   std::vector<std::string>
-      notes;  // one line each: layers of a network, checksums, shapes of a folder's parts
+      notes;  // one line each: layers of a network, checksums, shapes of a folder's parts, what was guessed
 };
 
-/// Reads the whole file (or folder) and describes it. `format`: as load_matrix. Errors: as load_matrix.
-[[nodiscard]] Inspection inspect(const std::string& path, const std::string& format = "");
+/// Reads the whole file (or folder) and describes it, in memory that the entries take: rows that hold none cost nothing. Errors: as
+/// load_matrix.
+[[nodiscard]] Inspection inspect(const std::string& path, const ReadOptions& options = {});
 
 /// "key: value" lines, ending in a newline each.
 [[nodiscard]] std::string to_text(const Inspection& found);
@@ -40,6 +42,5 @@ void inspect_npy(ByteSource& source, Inspection& to);
 void inspect_cache(ByteSource& source, Inspection& to);
 void inspect_weights(ByteSource& source, Inspection& to);
 void inspect_images(ByteSource& source, Inspection& to);
-void inspect_edge_list(ByteSource& source, Inspection& to);
 
 }  // namespace plumb

@@ -1,7 +1,6 @@
 #include "datasets/formats/load_matrix.hpp"
 
 #include <filesystem>
-#include <type_traits>
 
 #include "datasets/formats/format_table.hpp"
 #include "reference/core/error.hpp"
@@ -9,20 +8,16 @@
 namespace plumb {
 
 template <class T>
-Csr<T> load_matrix(const std::string& path) {
+ReadMatrix<T> read_matrix(const std::string& path, const ReadOptions& options) {
   if (std::filesystem::is_directory(path)) {
     throw input_error(path, 0, "a folder is not a matrix; known formats: " + known_inputs());
   }
   const auto source = open_source(path);
-  const FileFormat& format = format_of_input(*source);
-  if constexpr (std::is_same_v<T, float>) {
-    return format.load_f32(*source);
-  } else {
-    return format.load_f64(*source);
-  }
+  Csr<T> a = load_as<T>(format_of_input(*source, options.format), *source, options);
+  return {std::move(a), source->findings()};
 }
 
-template Csr<float> load_matrix(const std::string&);
-template Csr<double> load_matrix(const std::string&);
+template ReadMatrix<float> read_matrix(const std::string&, const ReadOptions&);
+template ReadMatrix<double> read_matrix(const std::string&, const ReadOptions&);
 
 }  // namespace plumb

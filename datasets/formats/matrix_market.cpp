@@ -383,6 +383,20 @@ T narrow(const Mm& file, double value) {
   return narrowed;
 }
 
+/// Of a file whose size line is number `sizes`, and announces `want` entries.
+Error too_many(const std::string& name, std::int64_t line, const Mm& file, std::int64_t sizes,
+               std::int64_t want) {
+  if (file.format == Mm::Format::array) {
+    return input_error(name, line,
+                       std::string("more values than a ") + to_string(file.symmetry) + " array of " +
+                           std::to_string(file.rows) + " x " + std::to_string(file.cols) + " has",
+                       std::to_string(want));
+  }
+  return input_error(name, line,
+                     "more entries than the size line (line " + std::to_string(sizes) + ") announces",
+                     std::to_string(want));
+}
+
 double stored_real(const Mm& file, std::size_t k, bool mirrored) {
   const double value = file.field == Mm::Field::pattern ? 1.0 : file.real[k];
   return mirrored && file.symmetry == Mm::Symmetry::skew_symmetric ? -value : value;
@@ -392,8 +406,9 @@ double stored_real(const Mm& file, std::size_t k, bool mirrored) {
 
 MatrixMarket read_matrix_market(ByteSource& source) {
   Mm out;
+  source.findings().base = 1;
   out.name = source.name();
-  text::refuse_cr_line_ends(source);
+  text::begin_text(source);
   HeaderLines header(source);
   std::string line;
   if (!header.next(line)) throw input_error(source.name(), 0, "file is empty, expected Matrix Market");
@@ -415,8 +430,7 @@ MatrixMarket read_matrix_market(ByteSource& source) {
   std::int64_t total = 0, last_line = header.number();
   for (const auto& p : parts) {
     if (total + p.part.entries > want) {
-      throw input_error(source.name(), line_of(p, want - total), "more entries than announced",
-                        std::to_string(want));
+      throw too_many(source.name(), line_of(p, want - total), out, header.number(), want);
     }
     total += p.part.entries;
     last_line = p.first_line + p.lines;
@@ -443,9 +457,10 @@ MatrixMarket read_matrix_market(const std::string& path) {
 }
 
 template <class T>
-Csr<T> to_csr(const MatrixMarket& file) {
+Entries<T> entries_of(const MatrixMarket& file) {
   refuse_complex(file);
-  Triplets<T> all;
+  Entries<T> out{file.rows, file.cols, {}};
+  Triplets<T>& all = out.all;
   const bool array = file.format == Mm::Format::array;
   const std::size_t most =
       static_cast<std::size_t>(file.stored()) * (file.symmetry == Mm::Symmetry::general ? 1 : 2);
@@ -461,7 +476,13 @@ Csr<T> to_csr(const MatrixMarket& file) {
     all.col.push_back(j);
     all.val.push_back(narrow<T>(file, value));
   });
-  return csr_of<T>(file.name, file.rows, file.cols, {&all});
+  return out;
+}
+
+template <class T>
+Csr<T> to_csr(const MatrixMarket& file) {
+  const Entries<T> entries = entries_of<T>(file);
+  return csr_of<T>(file.name, file.rows, file.cols, {&entries.all});
 }
 
 template <class T>
@@ -507,6 +528,8 @@ void write_matrix_market(const std::string& path, const Csr<T>& matrix, bool gzi
   out.commit();
 }
 
+template Entries<float> entries_of(const MatrixMarket&);
+template Entries<double> entries_of(const MatrixMarket&);
 template Csr<float> to_csr<float>(const MatrixMarket&);
 template Csr<double> to_csr<double>(const MatrixMarket&);
 template Dense<float> to_dense<float>(const MatrixMarket&);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/formats/triplets.hpp"
 #include "datasets/io/byte_source.hpp"
 #include "reference/core/matrix.hpp"
 
@@ -49,6 +50,10 @@ struct MatrixMarket {
 ///           comment that is not `%%GraphBLAS type T` with a known T; lines that end with CR alone.
 [[nodiscard]] MatrixMarket read_matrix_market(const std::string& path);
 [[nodiscard]] MatrixMarket read_matrix_market(ByteSource& source);
+
+/// The entries, mirrored ones behind the one that they mirror. Of an array, entries equal to 0 are left out. Errors: as to_csr.
+template <class T>
+[[nodiscard]] Entries<T> entries_of(const MatrixMarket& file);
 
 /// CSR with mirrored entries in place: (i, j, a) of a symmetric matrix is also (j, i, a), of a skew-symmetric
 /// one (j, i, -a). Columns of a row ascend; repeated entries stay, in the order of the file (operators add

@@ -56,6 +56,9 @@ class HeaderParser {
   [[noreturn]] void fail(std::string_view what, std::string_view value) const {
     throw input_error(name_, 0, what, value);
   }
+  [[noreturn]] void fail_type(std::string_view what, std::string_view value, char kind) const {
+    throw UnreadType(input_error(name_, 0, what, value), kind);
+  }
   void skip() {
     while (!in_.empty() && (in_[0] == ' ' || in_[0] == '\n' || in_[0] == '\t' || in_[0] == '\r'))
       in_.remove_prefix(1);
@@ -103,16 +106,16 @@ class HeaderParser {
   }
   void read_type(NpyArray& out) {
     skip();
-    if (!in_.empty() && in_[0] == '[') fail("structured arrays are not read", in_);
+    if (!in_.empty() && in_[0] == '[') fail_type("structured arrays are not read", in_, 'V');
     std::string_view type = quoted();
     const std::string_view whole = type;
     if (type.size() < 2) fail("unknown element type", whole);
     const char order = type[0];
-    if (order == '>') fail("big-endian arrays are not read", whole);
+    if (order == '>') fail_type("big-endian arrays are not read", whole, type[1]);
     if (order == '<' || order == '|' || order == '=') type.remove_prefix(1);
     const char kind = type[0];
     type.remove_prefix(1);
-    if (kind == 'O') fail("arrays of Python objects are not read", whole);
+    if (kind == 'O') fail_type("arrays of Python objects are not read", whole, kind);
     if (type.empty() || type.size() > 9 ||
         !std::all_of(type.begin(), type.end(), [](char c) { return c >= '0' && c <= '9'; })) {
       fail("unknown element type", whole);
@@ -121,8 +124,9 @@ class HeaderParser {
     const bool integer = (kind == 'i' || kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8);
     const bool known = integer || (kind == 'b' && size == 1) ||
                        (kind == 'f' && (size == 2 || size == 4 || size == 8)) || kind == 'S' || kind == 'U';
-    if (kind == 'c') fail("complex arrays are not read", whole);
-    if (!known || size == 0) fail("element type is not read (b1, i1..i8, u1..u8, f2, f4, f8 are)", whole);
+    if (kind == 'c') fail_type("complex arrays are not read", whole, kind);
+    if (!known || size == 0)
+      fail_type("element type is not read (b1, i1..i8, u1..u8, f2, f4, f8 are)", whole, kind);
     out.kind = kind;
     out.item = kind == 'U' ? size * 4 : size;
   }
@@ -283,6 +287,7 @@ NpyArray read_npy(const std::string& path) {
 
 template <class T>
 std::vector<T> npy_values(const NpyArray& a) {
+  if (!a.unread.empty()) throw Error(a.unread);
   const std::string type = a.type();
   if (type == "b1") {
     std::vector<T> out = values_as<std::uint8_t, T>(a);

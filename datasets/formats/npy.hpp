@@ -1,5 +1,4 @@
-// NumPy's .npy arrays, read and written, and scipy.sparse matrices in .npz. Numbers only: arrays of Python
-// objects are refused.
+// NumPy's .npy arrays, read and written, and those of an .npz. Numbers only: arrays of Python objects are refused.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "datasets/io/byte_source.hpp"
+#include "reference/core/error.hpp"
 #include "reference/core/matrix.hpp"
 
 namespace plumb {
@@ -18,7 +18,8 @@ struct NpyArray {
   std::int64_t item = 0;  // bytes per element
   bool fortran = false;   // column-major
   std::vector<std::int64_t> shape;
-  std::string bytes;  // count() * item, little-endian
+  std::string bytes;   // count() * item, little-endian
+  std::string unread;  // why there are no bytes: the type; only in an .npz
 
   [[nodiscard]] std::int64_t count() const;
   /// numpy's name of the type: "f4", "i8", "b1".
@@ -51,26 +52,19 @@ void write_npy(const std::string& path, const Dense<T>& matrix) {
   write_npy(path, {matrix.rows, matrix.cols}, matrix.data);
 }
 
-/// All arrays of an .npz, by name without ".npy". Members are stored or deflated, zip64 too.
+/// Element types that are not read: an error, of an .npz only where the array is asked for.
+struct UnreadType : Error {
+  UnreadType(const Error& e, char letter) : Error(e), kind(letter) {}
+  char kind;  // numpy's letter, or V of a structure
+};
+
+/// The arrays of an .npz, by name without ".npy".
+using NpzArrays = std::map<std::string, NpyArray>;
+
+/// All arrays of an .npz. Members are stored or deflated, zip64 too. An array of a type that is not read has `unread`.
 /// Errors: not a zip; cut short; a CRC that differs; encrypted; another compression; a repeated
 /// name.
-[[nodiscard]] std::map<std::string, NpyArray> read_npz(const std::string& path);
-[[nodiscard]] std::map<std::string, NpyArray> read_npz(ByteSource& source);
-
-/// A matrix written by scipy.sparse.save_npz: csr, csc, coo, bsr or dia. Columns of a row ascend, repeats stay; zeros are entries,
-/// but for dia, whose places are all stored. Errors: another format; an array missing; sizes that do not fit; an index out of range; complex
-/// values.
-template <class T>
-[[nodiscard]] Csr<T> read_scipy_npz(const std::string& path);
-template <class T>
-[[nodiscard]] Csr<T> read_scipy_npz(ByteSource& source);
-
-/// The same of arrays that were read already; `file` is what messages name.
-template <class T>
-[[nodiscard]] Csr<T> scipy_matrix(const std::string& file, const std::map<std::string, NpyArray>& arrays);
-
-/// Which of csr, csc, coo, ... the arrays of an .npz say they are; empty where they are no scipy.sparse
-/// matrix.
-[[nodiscard]] std::string scipy_format(const std::map<std::string, NpyArray>& arrays);
+[[nodiscard]] NpzArrays read_npz(const std::string& path);
+[[nodiscard]] NpzArrays read_npz(ByteSource& source);
 
 }  // namespace plumb

@@ -1,5 +1,6 @@
 #include "datasets/formats/triplets.hpp"
 
+#include <fmt/format.h>
 #include <omp.h>
 #include <unistd.h>
 
@@ -40,6 +41,7 @@ Csr<T> with_room(std::string_view name, std::int64_t rows, std::int64_t cols, st
     throw input_error(name, 0, "more rows or columns than int32 can count (2147483647)",
                       std::to_string(rows) + " x " + std::to_string(cols));
   }
+  require_rows(name, rows, nnz);
   const std::string shape =
       std::to_string(rows) + " x " + std::to_string(cols) + ", " + std::to_string(nnz) + " entries";
   // One line with a huge index can ask for more memory than there is; asking the system first is better than
@@ -93,6 +95,20 @@ std::vector<std::int64_t> places_of_rows(std::int32_t* after, std::int64_t rows,
 
 }  // namespace
 
+void require_rows(std::string_view name, std::int64_t rows, std::int64_t entries) {
+  constexpr std::int64_t kAlwaysFine = std::int64_t{1} << 26, kRowsPerEntry = 64;
+  const std::int64_t most = std::max(kAlwaysFine, kRowsPerEntry * entries);
+  if (rows <= most) return;
+  constexpr double kMiB = 1 << 20, kPointer = 4;
+  throw input_error(
+      name, 0,
+      fmt::format("row_ptr of all rows would take {:.0f} MiB, and its limit for {} {} is {:.0f} MiB; number "
+                  "the rows without gaps (`dataset info` counts the empty ones); rows",
+                  kPointer * static_cast<double>(rows) / kMiB, entries, entries == 1 ? "entry" : "entries",
+                  kPointer * static_cast<double>(most) / kMiB),
+      std::to_string(rows));
+}
+
 template <class T>
 Csr<T> csr_of(std::string_view name, std::int64_t rows, std::int64_t cols,
               const std::vector<const Triplets<T>*>& pieces) {
@@ -136,9 +152,9 @@ Csr<T> csr_of(std::string_view name, std::int64_t rows, std::int64_t cols,
 }
 
 template <class T>
-Csr<T> without_zeros(std::string_view name, const Dense<T>& dense) {
+Triplets<T> nonzeros(const Dense<T>& dense) {
   Triplets<T> all;
-  for (std::int64_t i = 0; i < dense.rows; ++i) {
+  for (std::int64_t i = 0; dense.cols > 0 && i < dense.rows; ++i) {
     for (std::int64_t j = 0; j < dense.cols; ++j) {
       const T value = dense.data[static_cast<std::size_t>(i * dense.cols + j)];
       if (value == T{0}) continue;
@@ -147,6 +163,12 @@ Csr<T> without_zeros(std::string_view name, const Dense<T>& dense) {
       all.val.push_back(value);
     }
   }
+  return all;
+}
+
+template <class T>
+Csr<T> without_zeros(std::string_view name, const Dense<T>& dense) {
+  const Triplets<T> all = nonzeros(dense);
   return csr_of<T>(name, dense.rows, dense.cols, {&all});
 }
 
@@ -166,6 +188,8 @@ template Csr<float> csr_of(std::string_view, std::int64_t, std::int64_t,
                            const std::vector<const Triplets<float>*>&);
 template Csr<double> csr_of(std::string_view, std::int64_t, std::int64_t,
                             const std::vector<const Triplets<double>*>&);
+template Triplets<float> nonzeros(const Dense<float>&);
+template Triplets<double> nonzeros(const Dense<double>&);
 template Csr<float> without_zeros(std::string_view, const Dense<float>&);
 template Csr<double> without_zeros(std::string_view, const Dense<double>&);
 template Repeat find_repeat(const Csr<float>&);

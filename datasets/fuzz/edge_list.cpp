@@ -4,7 +4,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return plumb::fuzz::run(data, size, [](std::string_view bytes) {
-    plumb::fuzz::must_be_sound(
-        plumb::read_edge_list<float>(*plumb::memory_source("e", bytes), plumb::fuzz::kLargest));
+    plumb::EdgeListOptions options;
+    options.largest_id = plumb::fuzz::kLargest;
+    plumb::fuzz::must_be_sound(plumb::read_edge_list<float>(*plumb::memory_source("e", bytes), options));
   });
 }

@@ -1,5 +1,5 @@
-// Fuzzes the .npz reader, zip included, and scipy.sparse matrices in it.
-#include "datasets/formats/npy.hpp"
+// Fuzzes the .npz reader, zip included, and sparse matrices in it.
+#include "datasets/formats/npz_matrix.hpp"
 #include "datasets/fuzz/harness.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -10,6 +10,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const std::int64_t extent : plumb::npy_values<std::int64_t>(shape->second)) {
       if (extent > plumb::fuzz::kLargest) return;
     }
-    plumb::fuzz::must_be_sound(plumb::read_scipy_npz<double>(*plumb::memory_source("z", bytes)));
+    plumb::fuzz::must_be_sound(plumb::read_npz_matrix<double>(*plumb::memory_source("z", bytes)));
   });
 }

@@ -84,7 +84,7 @@ struct Degrees {
 };
 
 template <class T>
-Degrees degrees(const Csr<T>& a) {
+Degrees degrees(const Csr<T>& a, const AdjacencyName& name) {
   const auto n = static_cast<std::size_t>(a.rows);
   Degrees d{std::vector<double>(n), std::vector<std::int64_t>(n)};
 #pragma omp parallel for schedule(dynamic, 256)
@@ -97,8 +97,10 @@ Degrees degrees(const Csr<T>& a) {
   }
   for (std::size_t i = 0; i < n; ++i) {  // after the loop: an exception must not leave a parallel region
     if (!(d.root[i] > 0) || !std::isfinite(d.root[i])) {
-      throw input_error("adjacency", 0, "the row sum of A + I must be positive and finite, row",
-                        std::to_string(i));
+      throw input_error(name.file, 0,
+                        std::string("the ") + name.rows + " sum of A + I must be positive and finite, " +
+                            name.rows + (name.base == 1 ? " (counted from 1)" : ""),
+                        std::to_string(static_cast<std::int64_t>(i) + name.base));
     }
   }
   return d;
@@ -107,12 +109,12 @@ Degrees degrees(const Csr<T>& a) {
 }  // namespace
 
 template <class T>
-Csr<T> normalised_adjacency(const Csr<T>& a) {
+Csr<T> normalised_adjacency(const Csr<T>& a, const AdjacencyName& name) {
   if (a.rows != a.cols) {
-    throw input_error("adjacency", 0, "must be square, is",
+    throw input_error(name.file, 0, "must be square, is",
                       std::to_string(a.rows) + " x " + std::to_string(a.cols));
   }
-  const Degrees of = degrees(a);
+  const Degrees of = degrees(a, name);
   const auto n = static_cast<std::size_t>(a.rows);
   Csr<T> out;
   out.rows = out.cols = a.rows;
@@ -120,7 +122,7 @@ Csr<T> normalised_adjacency(const Csr<T>& a) {
   std::int64_t nnz = 0;
   for (std::size_t i = 0; i < n; ++i) {
     nnz += of.length[i];
-    if (nnz > kMostCounted) throw input_error("adjacency", 0, "more than 2147483647 entries with the loops");
+    if (nnz > kMostCounted) throw input_error(name.file, 0, "more than 2147483647 entries with the loops");
     out.row_ptr[i + 1] = static_cast<std::int32_t>(nnz);
   }
   out.col.resize(static_cast<std::size_t>(nnz));
@@ -193,9 +195,9 @@ GcnSet<T> generated_gcn(const Csr<double>& graph, const GcnShape& shape) {
   return set;
 }
 
-#define PLUMB_INSTANTIATE(T)                              \
-  template Csr<T> normalised_adjacency<T>(const Csr<T>&); \
-  template GcnSet<T> generated_gcn<T>(const GcnShape&);   \
+#define PLUMB_INSTANTIATE(T)                                                    \
+  template Csr<T> normalised_adjacency<T>(const Csr<T>&, const AdjacencyName&); \
+  template GcnSet<T> generated_gcn<T>(const GcnShape&);                         \
   template GcnSet<T> generated_gcn<T>(const Csr<double>&, const GcnShape&);
 PLUMB_INSTANTIATE(float)
 PLUMB_INSTANTIATE(double)

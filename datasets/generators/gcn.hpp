@@ -1,11 +1,19 @@
 // The operands of a graph convolutional network: the normalised adjacency matrix, features and weights.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "reference/core/matrix.hpp"
 
 namespace plumb {
+
+/// How messages name a graph and count in it.
+struct AdjacencyName {
+  std::string file = "adjacency";
+  std::int64_t base = 0;     // what the file counts its vertices from
+  const char* rows = "row";  // what a row of A is in the file: a row, or where it was transposed a column
+};
 
 /// A^ = D~^-1/2 (A + I) D~^-1/2, sums and roots in fp64, each value rounded once; D~ holds the row sums of A
 /// + I. A vertex that already has an entry (i, i) keeps it and gets no second loop; repeated entries add up.
@@ -14,7 +22,7 @@ namespace plumb {
 /// Source    T. N. Kipf and M. Welling, Semi-supervised classification with graph convolutional networks,
 /// ICLR 2017.
 template <class T>
-[[nodiscard]] Csr<T> normalised_adjacency(const Csr<T>& a);
+[[nodiscard]] Csr<T> normalised_adjacency(const Csr<T>& a, const AdjacencyName& name = {});
 
 /// The operands of a GCN: generated, with the shapes of real data.
 template <class T>

@@ -6,8 +6,16 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace plumb {
+
+/// What a reader found out about its source, beside the matrix.
+struct Findings {
+  std::vector<std::string> notes;  // what it guessed, one line each, with the option that says otherwise
+  std::int64_t base = 0;           // that the file's indices count from
+  bool sized = true;               // the file tells the size; else it is that of the largest index
+};
 
 /// A stream of bytes with the name that error messages carry. Not shared between threads.
 class ByteSource {
@@ -22,6 +30,8 @@ class ByteSource {
   /// opened twice, so code that looks at the first bytes passes the same source on. Valid until the next call.
   [[nodiscard]] std::string_view peek(std::size_t bytes);
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// Written by readers, told by those who open a source.
+  [[nodiscard]] Findings& findings() { return findings_; }
   /// The descriptor of a regular file that is read as it stands, for mmap; -1 for everything else.
   [[nodiscard]] virtual int mappable() const { return -1; }
 
@@ -32,6 +42,7 @@ class ByteSource {
 
  private:
   std::string name_;
+  Findings findings_;
   std::string held_;  // peeked at and not yet taken, from held_[used_] on
   std::size_t used_ = 0;
 };

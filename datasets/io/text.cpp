@@ -58,7 +58,33 @@ Real parse_real(const char* first, const char* last, T& out) {
 template Real parse_real(const char*, const char*, float&);
 template Real parse_real(const char*, const char*, double&);
 
-void refuse_cr_line_ends(ByteSource& source) {
+void take_byte_order_mark(ByteSource& source) {
+  struct Mark {
+    std::string_view bytes;
+    const char *name, *shown;
+  };
+  using namespace std::string_view_literals;
+  constexpr Mark kRefused[] = {
+      {"\xff\xfe\0\0"sv, "UTF-32", "FF FE 00 00"},  // before UTF-16's, which it begins with
+      {"\0\0\xfe\xff"sv, "UTF-32", "00 00 FE FF"},
+      {"\xff\xfe"sv, "UTF-16", "FF FE"},
+      {"\xfe\xff"sv, "UTF-16", "FE FF"}};
+  const std::string_view first = source.peek(4);
+  for (const Mark& mark : kRefused) {
+    if (first.substr(0, mark.bytes.size()) != mark.bytes) continue;
+    throw input_error(source.name(), 1,
+                      std::string("text in ") + mark.name + "; convert it with: iconv -f " + mark.name +
+                          " -t UTF-8 FILE > OUT; byte order mark",
+                      mark.shown);
+  }
+  constexpr std::string_view kUtf8 = "\xef\xbb\xbf";
+  if (first.substr(0, kUtf8.size()) != kUtf8) return;
+  char mark[kUtf8.size()];
+  source.read(mark, sizeof(mark));
+}
+
+void begin_text(ByteSource& source) {
+  take_byte_order_mark(source);
   constexpr std::size_t kLooked = 4096;  // bytes: some lines of any text
   const std::string_view first = source.peek(kLooked);
   const std::size_t cr = first.find('\r');

@@ -23,8 +23,10 @@
 
 namespace plumb::text {
 
-/// Throws Error where lines end with CR alone, as on old Macintoshes: read as blanks, they would make one line of the file.
-void refuse_cr_line_ends(ByteSource& source);
+/// At the beginning of a text: takes a byte order mark of UTF-8 off the source. Errors: UTF-16 or UTF-32, by its byte order mark.
+void take_byte_order_mark(ByteSource& source);
+/// The same. Errors: also lines that end with CR alone, as on old Macintoshes: read as blanks, they would make one line of the file.
+void begin_text(ByteSource& source);
 
 /// Lines that gave no entry, as runs: a file of newlines alone must not cost more memory than it has bytes.
 class SkippedLines {
@@ -296,7 +298,7 @@ std::deque<Parsed<Part>> parse_lines(ByteSource& source, const Parse& parse, std
     bool too_long = false;
     Parsed<Part>* to = nullptr;
   };
-  refuse_cr_line_ends(source);
+  begin_text(source);
   std::deque<Parsed<Part>> parts;
   std::atomic<bool> failed{false};
   Chunker chunks(source);

@@ -13,12 +13,11 @@
 
 #include "datasets/formats/contest.hpp"
 #include "datasets/formats/gcn_folder.hpp"
-#include "datasets/formats/load_matrix.hpp"
-#include "datasets/formats/npy.hpp"
 #include "datasets/formats/triplets.hpp"
 #include "datasets/generators/gcn.hpp"
 #include "datasets/generators/graphs.hpp"
 #include "datasets/networks/drawn_gcn.hpp"
+#include "datasets/networks/gcn_files.hpp"
 #include "datasets/remote/manifest.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
@@ -105,29 +104,6 @@ LoadedGcn read_contest(const std::vector<std::string>& words) {
   return net;
 }
 
-LoadedGcn read_files(const GcnRequest& r) {
-  if (r.graph.empty() || r.features.empty() || r.weights.empty())
-    throw Error("infer gcn: --graph, --features and --weights belong together");
-  LoadedGcn net;
-  net.from =
-      fmt::format("graph {}, features {}, weights {}", r.graph, r.features, fmt::join(r.weights, ", "));
-  GcnParts<double>& parts = net.f64;
-  parts.a = r.graph.ends_with(".txt") || r.graph.ends_with(".txt.gz")
-                ? normalised_adjacency<double>(read_contest_graph(r.graph))
-                : normalised_adjacency<double>(load_matrix<double>(r.graph));
-  for (const std::string& path : r.weights) parts.weights.push_back(npy_dense<double>(read_npy(path)));
-  parts.biases.resize(parts.weights.size());
-  if (r.features.ends_with(".npy")) {
-    parts.x_dense = npy_dense<double>(read_npy(r.features));
-  } else if (r.features.ends_with(".bin")) {
-    parts.x_dense = read_raw_matrix(r.features, parts.a.rows, parts.weights.front().rows).as<double>();
-  } else {
-    parts.sparse_features = true;
-    parts.x_sparse = load_matrix<double>(r.features);
-  }
-  return net;
-}
-
 LoadedGcn generate(const std::string& searched, std::int64_t layers) {
   GcnShape shape;
   if (layers > 2)
@@ -185,13 +161,16 @@ LoadedGcn find_or_generate(std::int64_t layers) {
 }
 
 LoadedGcn load_whole(const GcnRequest& r) {
+  if (r.graph.empty() && (r.flow || !r.graph_options.format.empty() || r.graph_options.edges.base ||
+                          !r.graph_options.edges.columns.empty()))
+    throw Error("infer gcn: --direction, --from, --base and --columns belong to --graph");
   const bool files = !r.graph.empty() || !r.features.empty() || !r.weights.empty();
   if (!r.data.empty() + !r.contest.empty() + !r.twin.empty() + !r.drawn_case.empty() + files > 1)
     throw Error("infer gcn: --data, --contest, --twin, --case, --drawn and --graph exclude each other");
   if (!r.drawn_case.empty()) return gcn_of_case(parse_case(r.drawn_case));
   if (!r.twin.empty()) return generate_twin(r);
   if (!r.contest.empty()) return read_contest(r.contest);
-  if (files) return read_files(r);
+  if (files) return read_gcn_files(r);
   return r.data.empty() ? find_or_generate(r.layers) : read_given_folder(r.data);
 }
 

@@ -6,9 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "datasets/formats/load_matrix.hpp"
 #include "reference/core/matrix.hpp"
 
 namespace plumb {
+
+/// Which way messages flow along an edge of --graph, entry (i, j) of its matrix: i is the source, j the target. Names as PyTorch
+/// Geometric's `flow`. target_to_source: row i sums over its columns; degrees are row sums.
+enum class MessageFlow : std::uint8_t { target_to_source, source_to_target };
 
 /// In which form X is kept; by_density: a dense X of few entries in CSR, a sparse one of many dense.
 enum class FeaturesForm : std::uint8_t { by_density, sparse, dense };
@@ -19,7 +24,9 @@ struct GcnRequest {
   std::string data;                  // folder of .npy files (gcn_folder.hpp)
   std::vector<std::string> contest;  // F0 F1 [F2 ...] GRAPH X W1 [W2 ...]
   std::string graph, features;
-  std::vector<std::string> weights;
+  ReadOptions graph_options;
+  std::optional<MessageFlow> flow;   // not given: target_to_source, with a note where it makes a difference
+  std::vector<std::string> weights;  // matrices, and vectors, which are biases; .npz and .pt hold several
   std::string twin,
       widths = "64-16-8";  // a generated graph with the shape of a real one, and F0-F1-...-Fk on it
   std::string drawn_case;  // an id (drawn_gcn.hpp)
@@ -40,7 +47,9 @@ struct GcnParts {
 };
 
 struct LoadedGcn {
-  std::string from;  // where it comes from, in words
+  std::string from;                // where it comes from, in words
+  std::string graph;               // how --graph became A, in words
+  std::vector<std::string> notes;  // what was guessed
   GcnParts<double> f64;
   std::optional<GcnParts<float>> f32;  // where the files hold it; else f64 rounded
   double normalise_seconds = 0;        // of the edges, which the contest counts

@@ -75,10 +75,19 @@ std::vector<float> biases_of(const NetworkLayer& layer, std::int64_t outputs, co
   return biases;
 }
 
+/// Errors: those of read_matrix; a file whose layout is guessed: nobody would be told.
+Csr<float> matrix_in(const std::string& path) {
+  ReadMatrix<float> read = read_matrix<float>(path);
+  if (read.found.notes.empty()) return std::move(read.a);
+  throw input_error(
+      path, 0, "a network's file must leave nothing to guess: dataset convert FILE OUT.mtx first; guessed",
+      read.found.notes.front());
+}
+
 /// (outputs, inputs).
 Csr<float> weights_of(const NetworkLayer& layer, const Names& names, const std::string& key) {
   const std::string path = names.path_of(layer.file, key);
-  Csr<float> w = load_matrix<float>(path);
+  Csr<float> w = matrix_in(path);
   require_finite(path, w, "weight");
   return layer.outputs_first ? std::move(w) : transposed(w);
 }
@@ -89,7 +98,7 @@ bool is_tsv(const std::string& path) {
 }
 
 Csr<float> inputs_of(const std::string& path, std::int64_t width) {
-  Csr<float> y = is_tsv(path) ? read_sdnn_images(path, width) : load_matrix<float>(path);
+  Csr<float> y = is_tsv(path) ? read_sdnn_images(path, width) : matrix_in(path);
   if (y.cols != width)
     throw input_error(path, 0, fmt::format("the network takes {} values per input, the file has", width),
                       std::to_string(y.cols));

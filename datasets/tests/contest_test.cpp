@@ -43,7 +43,7 @@ TEST_CASE("an edge has the weight 1/sqrt(deg src)/sqrt(deg dst), self loops coun
 TEST_CASE("malformed graphs are named by line") {
   CHECK(error("") == "graph.txt:1: first line is missing: number of vertices, number of edges");
   CHECK(error("2 2\n0 1\n") == "graph.txt: file ends early: edges found, edges announced: 1, 2");
-  CHECK(error("2 1\n0 1\n1 0\n") == "graph.txt:3: more edges than announced: 1");
+  CHECK(error("2 1\n0 1\n1 0\n") == "graph.txt:3: more edges than line 1 announces: 1");
   CHECK(error("2 1\n0 2\n") == "graph.txt:2: vertex is outside 0..1: 2");
   CHECK(error("2 1\n0 -1\n") == "graph.txt:2: second number is outside 0..2147483647: -1");
   CHECK(error("2 1\n0 1 5\n") == "graph.txt:2: text after the second number: 5");

@@ -39,9 +39,8 @@ TEST_CASE("an unknown kind of file lists what is known") {
   const Scratch dir;
   const std::string path = dir.write("a.xyz", "1 2 3\n");
   const std::string error = error_of([&] { return load_matrix<double>(path); });
-  CHECK(error.find(path +
-                   ": unknown kind of file; known formats: binary cache (.plumb), Matrix Market (.mtx)") ==
-        0);
+  CHECK(error.find(path + ": unknown kind of file; name it: dataset convert --from FORMAT FILE OUT.mtx, "
+                          "FORMAT of plumb mtx npz ") == 0);
   CHECK(error_of([&] { return inspect(path); }) == error);
   CHECK(error_of([&] { return load_matrix<double>(dir.file("")); }).find("a folder is not a matrix") !=
         std::string::npos);
@@ -86,4 +85,51 @@ TEST_CASE("networks and caches say how many layers they have") {
   CHECK(found.kind == "sparse-DNN weights");
   CHECK(found.notes.at(0) == "layers: 2");
   CHECK(found.notes.at(1) == "edges in all layers: 3");
+}
+
+TEST_CASE(
+    "rows that a header announces and no entry proves cost an inspection nothing, and are refused to a "
+    "reader") {
+  const Scratch dir;
+  const std::string mtx =
+      "%%MatrixMarket matrix coordinate real general\n2000000000 4 2\n1999999999 2 1\n1999999999 1 1\n";
+  for (const std::string& path :
+       {dir.write("a.mtx", mtx),
+        dir.write("a.el", "# plumbline rows=2000000000 cols=4 entries=2 base=0\n7 1\n7 0\n")}) {
+    CAPTURE(path);
+    const Inspection found = inspect(path);
+    CHECK(found.rows == 2'000'000'000);
+    CHECK(found.nnz == 2);
+    CHECK(found.empty_rows == 1'999'999'999);
+    CHECK(found.max_row == 2);
+    CHECK(found.min_row == 0);
+    CHECK(error_of([&] { return load_matrix<double>(path); }) ==
+          path +
+              ": row_ptr of all rows would take 7629 MiB, and its limit for 2 entries is 256 MiB; number the "
+              "rows without "
+              "gaps (`dataset info` counts the empty ones); rows: 2000000000");
+  }
+  CHECK(inspect(dir.file("a.mtx")).unsorted_rows == 1);
+  const std::string symmetric =
+      "%%MatrixMarket matrix coordinate pattern symmetric\n2000000000 2000000000 1\n2 1\n";
+  CHECK(inspect(dir.write("s.mtx", symmetric)).empty_rows == 1'999'999'998);
+}
+
+TEST_CASE("an option names the format of what has no name, and is refused where it says nothing") {
+  const Scratch dir;
+  ReadOptions options;
+  options.format = "el";
+  const ReadMatrix<double> read = read_matrix<double>(dir.write("a.xyz", "1,2\n2,1\n"), options);
+  CHECK(read.a.rows == 2);
+  CHECK(read.found.base == 1);
+  CHECK(read.found.notes.size() == 1);
+  CHECK_FALSE(read.found.sized);
+  ReadOptions based;
+  based.edges.base = 1;
+  const std::string mtx =
+      dir.write("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n");
+  CHECK(read_matrix<double>(mtx).found.base == 1);
+  CHECK(read_matrix<double>(dir.write("b.mtx", "\xef\xbb\xbf" + slurp(mtx))).a.rows == 1);
+  CHECK(error_of([&] { return read_matrix<double>(mtx, based); }) ==
+        mtx + ": --base and --columns are for edge lists; the format is: mtx");
 }

@@ -156,7 +156,7 @@ TEST_CASE("an entry that contradicts the symmetry is an error on its line") {
 TEST_CASE("entries and lines are counted to the last") {
   CHECK(error("matrix coordinate pattern general", "2 2 1\n1 1 1\n") == "m.mtx:3: text after the value: 1");
   CHECK(error("matrix coordinate real general", "2 2 1\n1 1 1\n\n2 2 2\n") ==
-        "m.mtx:5: more entries than announced: 1");
+        "m.mtx:5: more entries than the size line (line 2) announces: 1");
   CHECK(error("matrix coordinate real general", "2 2 2\n1 1 1\n") ==
         "m.mtx:4: file ends early: entries found, entries announced: 1, 2");
   CHECK(error_of([] { return read(""); }) == "m.mtx: file is empty, expected Matrix Market");
@@ -218,5 +218,5 @@ TEST_CASE("blank and comment lines between entries are counted, not kept") {
         "m:8: column index is outside 1..2: 9");
   text = "%%MatrixMarket matrix coordinate real general\n2 2 1\n\n\n1 1 1\n\n\n\n2 2 1\n";
   CHECK(error_of([&] { return read_matrix_market(*memory_source("m", text)); }) ==
-        "m:9: more entries than announced: 1");
+        "m:9: more entries than the size line (line 2) announces: 1");
 }

@@ -1,4 +1,4 @@
-#include "datasets/formats/npy.hpp"
+#include "datasets/formats/npz_matrix.hpp"
 
 #include <doctest/doctest.h>
 
@@ -41,54 +41,6 @@ std::string error(const std::string& bytes) {
   return error_of([&] { return read(bytes); });
 }
 
-// A zip of members, stored or deflated.
-std::string zip(const std::vector<std::pair<std::string, std::string>>& members, bool deflated = false) {
-  std::string out, directory;
-  const auto number = [](std::string& to, std::size_t value, int bytes) {
-    for (int k = 0; k < bytes; ++k) to += static_cast<char>(value >> (8 * k) & 0xff);
-  };
-  for (const auto& member : members) {
-    const std::string& name = member.first;  // clang 14 captures no structured bindings
-    const std::string& content = member.second;
-    const std::string packed = deflated ? gzip(content).substr(10, gzip(content).size() - 18) : content;
-    const std::size_t crc =
-        crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
-    const std::size_t at = out.size();
-    const auto common = [&](std::string& to) {
-      number(to, 20, 2);
-      number(to, 0, 2);
-      number(to, deflated ? 8 : 0, 2);
-      number(to, 0, 4);
-      number(to, crc, 4);
-      number(to, packed.size(), 4);
-      number(to, content.size(), 4);
-      number(to, name.size(), 2);
-      number(to, 0, 2);
-    };
-    number(out, 0x04034b50, 4);
-    common(out);
-    out += name + packed;
-    number(directory, 0x02014b50, 4);
-    number(directory, 20, 2);
-    common(directory);
-    number(directory, 0, 2);
-    number(directory, 0, 4);
-    number(directory, 0, 4);
-    number(directory, at, 4);
-    directory += name;
-  }
-  const std::size_t at = out.size();
-  out += directory;
-  number(out, 0x06054b50, 4);
-  number(out, 0, 4);
-  number(out, members.size(), 2);
-  number(out, members.size(), 2);
-  number(out, directory.size(), 4);
-  number(out, at, 4);
-  number(out, 0, 2);
-  return out;
-}
-
 // [[0, 7, 0], [5, 0, 9]] as scipy.sparse.save_npz writes it.
 std::string scipy_csr(const std::string& format, const std::vector<std::int32_t>& indices, bool deflated) {
   return zip({{"indices.npy", npy(header("<i4", "(3,)"), raw(indices))},
@@ -99,7 +51,7 @@ std::string scipy_csr(const std::string& format, const std::vector<std::int32_t>
              deflated);
 }
 std::string npz_error(const std::string& bytes) {
-  return error_of([&] { return read_scipy_npz<double>(*memory_source("a.npz", bytes)); });
+  return error_of([&] { return read_npz_matrix<double>(*memory_source("a.npz", bytes)); });
 }
 
 }  // namespace
@@ -207,7 +159,7 @@ TEST_CASE("scipy's csr comes out of stored and deflated zips") {
   for (const bool deflated : {false, true}) {
     CAPTURE(deflated);
     const std::string bytes = scipy_csr("csr", {1, 2, 0}, deflated);  // columns of row 1 are not ascending
-    const Csr<double> a = read_scipy_npz<double>(*memory_source("a.npz", bytes));
+    const Csr<double> a = read_npz_matrix<double>(*memory_source("a.npz", bytes));
     CHECK(a.rows == 2);
     CHECK(a.cols == 3);
     CHECK(a.row_ptr == Ints{0, 1, 3});
@@ -225,7 +177,7 @@ TEST_CASE("csc and coo are turned into rows") {
            {"data.npy", data},
            {"indices.npy", npy(header("<i8", "(2,)"), raw<std::int64_t>({1, 0}))},
            {"indptr.npy", npy(header("<i4", "(4,)"), raw<std::int32_t>({0, 0, 1, 2}))}});
-  const Csr<double> a = read_scipy_npz<double>(*memory_source("a.npz", csc));
+  const Csr<double> a = read_npz_matrix<double>(*memory_source("a.npz", csc));
   CHECK(a.row_ptr == Ints{0, 1, 2});
   CHECK(a.col == Ints{2, 1});
   CHECK(a.val == Reals{5, 7});
@@ -234,7 +186,7 @@ TEST_CASE("csc and coo are turned into rows") {
                                {"data.npy", data},
                                {"row.npy", npy(header("<i4", "(2,)"), raw<std::int32_t>({1, 0}))},
                                {"col.npy", npy(header("<i4", "(2,)"), raw<std::int32_t>({0, 2}))}});
-  CHECK(read_scipy_npz<float>(*memory_source("a.npz", coo)).col == Ints{2, 0});
+  CHECK(read_npz_matrix<float>(*memory_source("a.npz", coo)).col == Ints{2, 0});
 }
 
 TEST_CASE("scipy's blocks are read with their zeros, and its diagonals without, as scipy makes csr of them") {
@@ -252,7 +204,7 @@ TEST_CASE("scipy's blocks are read with their zeros, and its diagonals without, 
   };
   // two blocks of 2 x 3: at rows 0 and 1, columns 3 to 5; at rows 2 and 3, columns 0 to 2
   const Csr<double> a =
-      read_scipy_npz<double>(*memory_source("a.npz", blocks(4, {1, 0}, {0, 1, 2}, "(2, 2, 3)")));
+      read_npz_matrix<double>(*memory_source("a.npz", blocks(4, {1, 0}, {0, 1, 2}, "(2, 2, 3)")));
   CHECK(a.row_ptr == Ints{0, 3, 6, 9, 12});
   CHECK(a.col == Ints{3, 4, 5, 3, 4, 5, 0, 1, 2, 0, 1, 2});
   CHECK(a.val == Reals{1, 2, 0, 4, 5, 6, 7, 8, 9, 10, 11, 12});
@@ -271,11 +223,11 @@ TEST_CASE("scipy's blocks are read with their zeros, and its diagonals without, 
          {"data.npy", npy(header("<f4", "(3, 4)"), raw<float>({1, 2, 3, 4, 5, 0, 7, 8, 9, 10, 11, 12}))},
          {"offsets.npy", npy(header("<i4", "(" + std::to_string(offsets.size()) + ",)"), raw(offsets))}});
   };
-  const Csr<double> d = read_scipy_npz<double>(*memory_source("d.npz", diagonals({0, 1, -1})));
+  const Csr<double> d = read_npz_matrix<double>(*memory_source("d.npz", diagonals({0, 1, -1})));
   CHECK(d.row_ptr == Ints{0, 1, 4});  // (0, 1) is 0
   CHECK(d.col == Ints{0, 0, 1, 2});
   CHECK(d.val == Reals{1, 9, 2, 7});
-  const Csr<double> far = read_scipy_npz<double>(*memory_source("d.npz", diagonals({3, -2, 4})));
+  const Csr<double> far = read_npz_matrix<double>(*memory_source("d.npz", diagonals({3, -2, 4})));
   CHECK(far.row_ptr == Ints{0, 1, 1});
   CHECK(far.col == Ints{3});
   CHECK(far.val == Reals{4});
@@ -287,7 +239,7 @@ TEST_CASE("an .npz that is no sound sparse matrix is refused with its reason") {
   CHECK(npz_error(scipy_csr("lil", {1, 0, 2}, false))
             .find("format is not read (csr, csc, coo, bsr, dia are)") != std::string::npos);
   CHECK(npz_error(scipy_csr("csr", {1, 0, 3}, false)) == "a.npz:indices.npy: index is outside 0..2: 3");
-  CHECK(npz_error(zip({})).find("not a scipy.sparse matrix") != std::string::npos);
+  CHECK(npz_error(zip({})).find("no sparse matrix in the .npz; found: no array") != std::string::npos);
   CHECK(npz_error("PK\x03\x04").find("not a zip: too short") != std::string::npos);
   CHECK(npz_error(std::string(100, 'x')).find("its end record is missing") != std::string::npos);
 }
@@ -303,4 +255,76 @@ TEST_CASE("damage in a zip is found wherever it is") {
   std::string bytes = scipy_csr("csr", {1, 0, 2}, false);
   bytes[bytes.find("\x93NUMPY") + 130] ^= 1;
   CHECK_FALSE(npz_error(bytes).empty());
+}
+
+TEST_CASE("the matrix in an .npz of other tools is read") {
+  const auto ints = [](const std::vector<std::int32_t>& v) {
+    return npy(header("<i4", "(" + std::to_string(v.size()) + ",)"), raw(v));
+  };
+  const auto wide = [](const std::vector<std::int64_t>& v) {
+    return npy(header("<i8", "(" + std::to_string(v.size()) + ",)"), raw(v));
+  };
+  const std::string data = npy(header("<f8", "(3,)"), raw<double>({7, 5, 9})), shape = wide({2, 3}),
+                    scalar = "()", zero = npy(header("<f8", scalar), raw<double>({0}));
+  const std::string objects = npy(header("|O", "(1,)"), "pickle");
+  using Members = std::vector<std::pair<std::string, std::string>>;
+  const Members csr{{"data.npy", data},
+                    {"indices.npy", ints({1, 0, 2})},
+                    {"indptr.npy", ints({0, 1, 3})},
+                    {"shape.npy", shape}};
+  Members gcxs = csr, bench;
+  gcxs.insert(gcxs.end(), {{"compressed_axes.npy", wide({0})}, {"fill_value.npy", zero}});
+  for (const char* prefix : {"adj_", "attr_"}) {
+    for (const auto& [name, bytes] : csr) bench.emplace_back(prefix + name, bytes);
+  }
+  bench.emplace_back("node_names.npy", objects);  // is not asked for
+  const auto coords = [](const std::string& type, const auto& places) {
+    return npy(header(type, "(2, 3)"), raw(places));
+  };
+  const Members coo{{"coords.npy", coords("|u1", std::vector<std::uint8_t>{0, 1, 1, 1, 0, 2})},
+                    {"data.npy", data},
+                    {"shape.npy", shape},
+                    {"fill_value.npy", zero}};
+  for (const Members& members : {csr, gcxs, bench, coo}) {
+    const Csr<double> a = read_npz_matrix<double>(*memory_source("a.npz", zip(members)));
+    CHECK(a.rows == 2);
+    CHECK(a.cols == 3);
+    CHECK(a.row_ptr == Ints{0, 1, 3});
+    CHECK(a.col == Ints{1, 0, 2});
+    CHECK(a.val == Reals{7, 5, 9});
+  }
+  Members by_columns{{"data.npy", data},
+                     {"indices.npy", ints({1, 0, 1})},
+                     {"indptr.npy", ints({0, 1, 2, 3})},
+                     {"shape.npy", shape},
+                     {"compressed_axes.npy", wide({1})}};
+  CHECK(read_npz_matrix<double>(*memory_source("a.npz", zip(by_columns))).val == Reals{5, 7, 9});
+  Members filled = coo;
+  filled.back().second = npy(header("<f8", scalar), raw<double>({1}));
+  CHECK(npz_error(zip(filled)).find("a.npz: places without an entry are not 0") == 0);
+  Members named{{"coords.npy", objects}, {"data.npy", data}, {"shape.npy", shape}};
+  CHECK(npz_error(zip(named)).find("arrays of Python objects are not read") != std::string::npos);
+  CHECK(npz_error(zip({{"W1.npy", data}, {"b.npy", shape}}))
+            .find("a.npz: no sparse matrix in the .npz; found: W1 f8 (3,), b i8 (2,); wanted: ") == 0);
+}
+
+TEST_CASE("edge_index of PyTorch Geometric is a square matrix, with its weights and number of nodes") {
+  const std::string edges = npy(header("<i8", "(2, 3)"), raw<std::int64_t>({0, 1, 3, 1, 0, 2}));
+  const auto source = memory_source("e.npz", zip({{"edge_index.npy", edges}}));
+  const Csr<double> a = read_npz_matrix<double>(*source);
+  CHECK(a.rows == 4);
+  CHECK(a.cols == 4);
+  CHECK(a.row_ptr == Ints{0, 1, 2, 2, 3});
+  CHECK(a.col == Ints{1, 0, 2});
+  CHECK_FALSE(source->findings().sized);
+  const auto nodes = [](std::int64_t n) { return npy(header("<i8", "()"), raw<std::int64_t>({n})); };
+  const std::string weights = npy(header("<f4", "(3, 1)"), raw<float>({2, 3, 4}));
+  const Csr<double> sized = read_npz_matrix<double>(*memory_source(
+      "e.npz", zip({{"edge_index.npy", edges}, {"num_nodes.npy", nodes(6)}, {"edge_attr.npy", weights}})));
+  CHECK(sized.rows == 6);
+  CHECK(sized.val == Reals{2, 3, 4});
+  CHECK(npz_error(zip({{"edge_index.npy", edges}, {"num_nodes.npy", nodes(3)}})) ==
+        "a.npz: source vertex is outside 0..2: 3");
+  const std::string pairs = npy(header("<i8", "(3, 2)"), raw<std::int64_t>({0, 1, 1, 0, 3, 2}));
+  CHECK(read_npz_matrix<double>(*memory_source("e.npz", zip({{"edges.npy", pairs}}))).col == a.col);
 }

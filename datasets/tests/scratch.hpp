@@ -13,6 +13,8 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "reference/core/error.hpp"
 
@@ -114,6 +116,55 @@ inline std::string tar_member(const std::string& name, std::string_view content,
   return header;
 }
 inline std::string tar_end() { return std::string(1024, '\0'); }
+
+/// A zip of members, stored or deflated.
+inline std::string zip(const std::vector<std::pair<std::string, std::string>>& members,
+                       bool deflated = false) {
+  std::string out, directory;
+  const auto number = [](std::string& to, std::size_t value, int bytes) {
+    for (int k = 0; k < bytes; ++k) to += static_cast<char>(value >> (8 * k) & 0xff);
+  };
+  for (const auto& member : members) {
+    const std::string& name = member.first;  // clang 14 captures no structured bindings
+    const std::string& content = member.second;
+    const std::string packed = deflated ? gzip(content).substr(10, gzip(content).size() - 18) : content;
+    const std::size_t crc =
+        crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
+    const std::size_t at = out.size();
+    const auto common = [&](std::string& to) {
+      number(to, 20, 2);
+      number(to, 0, 2);
+      number(to, deflated ? 8 : 0, 2);
+      number(to, 0, 4);
+      number(to, crc, 4);
+      number(to, packed.size(), 4);
+      number(to, content.size(), 4);
+      number(to, name.size(), 2);
+      number(to, 0, 2);
+    };
+    number(out, 0x04034b50, 4);
+    common(out);
+    out += name + packed;
+    number(directory, 0x02014b50, 4);
+    number(directory, 20, 2);
+    common(directory);
+    number(directory, 0, 2);
+    number(directory, 0, 4);
+    number(directory, 0, 4);
+    number(directory, at, 4);
+    directory += name;
+  }
+  const std::size_t at = out.size();
+  out += directory;
+  number(out, 0x06054b50, 4);
+  number(out, 0, 4);
+  number(out, members.size(), 2);
+  number(out, members.size(), 2);
+  number(out, directory.size(), 4);
+  number(out, at, 4);
+  number(out, 0, 2);
+  return out;
+}
 
 /// The message of the Error that `call` throws; empty when it throws none.
 template <class Call>

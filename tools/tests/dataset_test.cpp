@@ -204,3 +204,34 @@ TEST_CASE("generators under their old names run, with a note") {
   CHECK(shell(kDataset + " generate").text == "error: generate what? (dataset generate --help)\n");
   CHECK(shell(kDataset + " generate patern").has("did you mean 'pattern'?"));
 }
+
+TEST_CASE("an edge list is read as its options say, and what was guessed goes to stderr") {
+  const Scratch dir;
+  const std::string csv = dir.write("a.csv", "id;from;to\n7;1;2\n8;2;3\n");
+  const std::string to = " /dev/stdout --format el";
+  CHECK(stdout_of(kDataset + " convert " + csv + to) ==
+        "# plumbline rows=3 cols=3 entries=2 base=0\n0\t1\t1\n1\t2\t1\n");
+  CHECK(shell(kDataset + " convert " + csv + " " + dir.file("a.mtx")).has("note: " + csv + ": no id is 0"));
+  CHECK(shell(kDataset + " info " + csv)
+            .has("note: line 1 names the columns: edges go from 'from' to 'to', without weights"));
+  CHECK(shell(kDataset + " info " + csv + " --base 0").has("rows: 4"));
+  CHECK(shell(kDataset + " info " + csv + " --base 0 --columns to,from,-").has("rows: 9"));
+  CHECK(shell(kDataset + " info " + csv + " --base 2").exit_code == 2);
+  const Outcome nameless = shell("cat " + csv + " | " + kDataset + " info /dev/stdin");
+  CHECK(nameless.exit_code == 2);
+  CHECK(nameless.has("name it: dataset convert --from FORMAT FILE OUT.mtx, FORMAT of "));
+  CHECK(shell("cat " + csv + " | " + kDataset + " info --from el /dev/stdin").has("entries: 2"));
+}
+
+TEST_CASE("rows that nothing proves cost dataset info no memory, and dataset convert names their size") {
+  const Scratch dir;
+  const std::string path = dir.write(
+      "rows.mtx", "%%MatrixMarket matrix coordinate real general\n2000000000 4 1\n1999999999 1 1\n");
+  const std::string limited = "bash -c 'ulimit -v 1500000; OMP_NUM_THREADS=2 " + kDataset;
+  const Outcome info = shell(limited + " info " + path + "'");
+  CHECK(info.exit_code == 0);
+  CHECK(info.has("empty rows: 1999999999"));
+  const Outcome convert = shell(limited + " convert " + path + " " + dir.file("a.el") + "'");
+  CHECK(convert.exit_code == 2);
+  CHECK(convert.has("row_ptr of all rows would take 7629 MiB"));
+}

@@ -2,6 +2,7 @@
 // PLUMB_DATA is set.
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/formats/gcn_folder.hpp"
+#include "datasets/formats/npy.hpp"
 #include "datasets/tests/scratch.hpp"
 #include "reference/models/gcn.hpp"
 #include "tools/testing/shell.hpp"
@@ -730,6 +732,100 @@ std::string small_gcn(const Scratch& scratch, int layers = 1) {
     files += " " + scratch.file(name + ".npy");
   }
   return "gcn --graph " + graph + " --features " + features + " --weights " + files;
+}
+
+namespace {
+
+// A layer of one feature and two classes on a graph of the test's own: logits (A^ x, 0), so that the answer is known by hand.
+struct SmallGraph {
+  explicit SmallGraph(const Scratch& scratch) : dir(scratch) {
+    convert("x.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n2\n");
+    convert("w.mtx", "%%MatrixMarket matrix array real general\n1 2\n1\n0\n");
+  }
+  void convert(const std::string& name, const std::string& text) const {
+    const Outcome o = shell("'" PLUMB_DATASET "' convert " + dir.write(name, text) + " " +
+                            dir.file(name.substr(0, 1) + ".npy"));
+    REQUIRE_MESSAGE(o.exit_code == 0, o.text);
+  }
+  [[nodiscard]] Outcome run(const std::string& graph, const std::string& options,
+                            const std::vector<std::string>& weights = {"w.npy"}) const {
+    std::string files;
+    for (const std::string& name : weights) files += " " + dir.file(name);
+    return bare("gcn --graph " + graph + " --features " + dir.file("x.npy") + " --weights" + files +
+                " --dtype f64 --check --out " + dir.file("y.npy") + " " + options);
+  }
+  // A^ x of each vertex, of the LogSoftmax (s, t) of (A^ x, 0): s - t.
+  [[nodiscard]] std::vector<double> answer() const {
+    const plumb::Dense<double> y = plumb::npy_dense<double>(plumb::read_npy(dir.file("y.npy")));
+    return {y.data[0] - y.data[1], y.data[2] - y.data[3]};
+  }
+  const Scratch& dir;
+};
+
+bool near(const std::vector<double>& got, double first, double second) {
+  return std::fabs(got.at(0) - first) < 1e-12 && std::fabs(got.at(1) - second) < 1e-12;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "infer gcn says which way messages flow along a directed graph, and goes the other way when asked") {
+  const Scratch scratch;
+  const SmallGraph small(scratch);
+  const std::string graph = scratch.write("g.el", "0 1\n");
+  const Outcome rows = small.run(graph, "");
+  CAPTURE(rows.text);
+  REQUIRE(rows.exit_code == 0);
+  CHECK(rows.has("graph: 2 loops added, normalised; not symmetric; messages flow target_to_source"));
+  CHECK(rows.has("--direction source_to_target"));
+  CHECK(near(small.answer(), 1 / 2.0 + 2 / std::sqrt(2.0), 2));  // degrees 2 and 1: edges that leave
+  const Outcome arrows = small.run(graph, "--direction source_to_target");
+  CHECK(arrows.has("messages flow source_to_target"));
+  CHECK_FALSE(arrows.has("note: "));
+  CHECK(
+      near(small.answer(), 1, 2 / 2.0 + 1 / std::sqrt(2.0)));  // degrees 1 and 2: edges that arrive, GCNConv
+  const Outcome both = small.run(scratch.write("s.el", "0 1\n1 0\n1 1\n"), "");
+  CHECK(both.has("graph: 1 loops added, normalised; symmetric"));
+  CHECK_FALSE(both.has("note: "));
+  CHECK(small.run(graph, "--direction up")
+            .has("--direction 'up' is none of source_to_target, target_to_source"));
+  CHECK(bare("gcn --direction source_to_target").has("belong to --graph"));
+}
+
+TEST_CASE(
+    "infer gcn reads the graphs that dataset reads, and its errors name the file and count as it does") {
+  const Scratch scratch;
+  const SmallGraph small(scratch);
+  const Outcome one = small.run(scratch.write("g.csv", "from,to,weight\n1,2,1\n2,1,1\n"), "");
+  CHECK(one.has("ids are taken to count from 1"));
+  CHECK(one.has("2 vertices"));
+  CHECK(small.run(scratch.write("g.txt", "2 2\n0 1\n1 0\n"), "")
+            .has("numbers of vertices and edges, 2 x 2 with 2"));
+  CHECK(small.run(scratch.write("g.el", "0 0\n"), "").has("the others have no edge"));
+  CHECK(small.run(scratch.write("g.el", "1 1\n"), "").has("g.el: ids run from 1 to 1: with --base 0"));
+  CHECK(small.run(scratch.file("g.el"), "--base 0").exit_code == 0);
+  CHECK(small.run(scratch.write("g.el", "0 3\n"), "")
+            .has("x.npy: " + scratch.file("g.el") + " has 4 vertices"));
+  CHECK(small.run(scratch.write("g", "0 1\n"), "").has("unknown kind of file; name it: "));
+  CHECK(small.run(scratch.file("g"), "--from el").exit_code == 0);
+  const std::string negative = "%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 -3\n";
+  CHECK(small.run(scratch.write("g.mtx", negative), "")
+            .has("g.mtx: the row sum of A + I must be positive and finite, row (counted from 1): 2"));
+  CHECK(small.run(scratch.file("g.mtx"), "--direction source_to_target")
+            .has("g.mtx: the column sum of A + I must be positive and finite, column (counted from 1): 1"));
+}
+
+TEST_CASE("infer gcn takes biases beside the weights, and says what it wants of another file") {
+  const Scratch scratch;
+  const SmallGraph small(scratch);
+  plumb::write_npy<double>(scratch.file("b.npy"), {2}, {0.25, -0.5});
+  const std::string graph = scratch.write("g.el", "0 0\n1 1\n");
+  CHECK(small.run(graph, "", {"w.npy", "b.npy"}).exit_code == 0);
+  CHECK(near(small.answer(), 1.75, 2.75));
+  CHECK(small.run(graph, "", {"b.npy"}).has("b.npy: a vector is the bias of the matrix before it"));
+  scratch.write("w.txt", "1 0\n");
+  CHECK(small.run(graph, "", {"w.txt"}).has("w.txt: weights are .npy, .npz, or a state dict"));
+  CHECK(small.run(graph, "", {"w.npy", "w.npy"}).has("w.npy: (1, 2) weights, and the inputs are: 2"));
 }
 
 TEST_CASE("infer gcn takes any number of weights, --layers the first of them, and judges each layer") {

@@ -21,19 +21,28 @@ namespace plumb {
 namespace {
 
 // Files read by this process, each once, however many cases are made of it.
-const Csr<double>& matrix(const std::string& path) {
+const ReadMatrix<double>& read_once(const std::string& path) {
   static std::mutex reading;
-  static std::map<std::string, std::unique_ptr<Csr<double>>> known;
+  static std::map<std::string, std::unique_ptr<ReadMatrix<double>>> known;
   const std::lock_guard lock(reading);
-  std::unique_ptr<Csr<double>>& a = known[path];
+  std::unique_ptr<ReadMatrix<double>>& a = known[path];
   if (!a) {
     try {
-      a = std::make_unique<Csr<double>>(load_matrix<double>(path));
+      a = std::make_unique<ReadMatrix<double>>(read_matrix<double>(path));
     } catch (const std::bad_alloc&) {
       throw input_error(path, 0, "out of memory while reading it" + memory_limit_text());
     }
   }
   return *a;
+}
+
+const Csr<double>& matrix(const std::string& path) { return read_once(path).a; }
+
+void add_notes(const std::vector<std::string>& files, std::vector<std::string>& notes) {
+  for (const std::string& path : files) {
+    for (const std::string& note : read_once(path).found.notes)
+      notes.push_back(fmt::format("{}: {} (options of `dataset convert`)", path, note));
+  }
 }
 
 // Why the file's own values cannot be judged in `dtype`, or "". Sums stay below 2^27 times the largest value.
@@ -69,6 +78,7 @@ std::vector<Case> cases_on_matrices(const std::vector<Case>& listed, const std::
   const auto add = [&](const Case& c) {
     if (seen.insert(c.id()).second) all.push_back(c);
   };
+  add_notes(files, notes);
   for (const std::string& file : files) {
     for (const Case& from : listed) {
       if (!from.has("density") || from.fill == Fill::index) continue;
