@@ -351,11 +351,7 @@ class OperatorAdapter final : public OperatorEntry {
     return list.all();
   }
 
-  CaseSpace space() const override {
-    CaseSpace described(Op::kName);
-    Op::describe(described);
-    return described;
-  }
+  CaseSpace space() const override { return space_of<Op>(); }
 
   std::vector<VariantInfo> variants(Device device) const override {
     std::vector<VariantInfo> all;
