@@ -145,51 +145,46 @@ std::vector<ValueClass> coarse_classes(const Parameter& p) {
 }  // namespace
 
 CaseSpace& CaseSpace::special(std::string key, const std::vector<std::string>& words,
-                              const std::vector<Beside>& beside) {
+                              std::string_view beside) {
+  if (words.empty()) {
+    add_facing();
+    return *this;
+  }
   Parameter p{std::move(key), ParameterKind::word, {}, words.front()};
   for (const std::string& word : words) p.classes.push_back({word, {word}});
-  specials_.push_back({std::move(p), beside});
+  specials_.push_back({std::move(p), {}});
+  for (const auto& [of, value] : parse_values(beside)) specials_.back().beside.push_back({"", of, value});
   return *this;
 }
 
-// An infinity in each term of a line of the answer leaves nothing but infinities there, and few of them may have one sign. And one near the
-// largest number tells while the bound lies below that: it grows with the terms.
-CaseSpace& CaseSpace::facing(const std::string& left, const std::string& right) {
-  const std::vector<std::string> any = {"none", "zeros", "run_of_zeros", "rows_small", "cancels"};
+// An infinity in each term of a line of the answer leaves nothing but infinities there, and few of them may have one sign: the answer has a
+// line for each of its rows, and one across for each of its width. And one near the largest number tells while the bound lies below that:
+// it grows with the terms.
+void CaseSpace::add_facing() {
   constexpr double kEnoughSigns = 12, kFewTerms = 32, kTooFewForParts = 8;
-  tells([terms = terms_](const Point& p) {
-    return p.word("facing") != "cancels" || terms(p) > kTooFewForParts;
-  });
-  if (!has("alpha")) return special("facing", any);
-  const auto size = [](const Point& p, const std::string& extent) { return extent.empty() ? 1 : p[extent]; };
-  tells([=, terms = terms_](const Point& p) {
-    const std::string& facing = p.word("facing");
-    if (facing == "near_top") return terms(p) <= kFewTerms;
-    const double lines = size(p, left), across = size(p, right);
-    if (facing == "inf_tiny") return lines > 1 || across == 1 || across > kEnoughSigns;
-    return facing != "tiny_inf" || across > 1 || lines == 1 || lines > kEnoughSigns;
-  });
-  std::vector<std::string> words = any;
-  words.insert(words.end(), {"inf_tiny", "tiny_inf", "near_top"});
-  return special("facing", words,
-                 {{"rows_small", "alpha", "1"},
-                  {"rows_small", "beta", "0"},
-                  {"cancels", "alpha", "1"},
-                  {"cancels", "beta", "0"},
-                  {"inf_tiny", "alpha", "0.5"},
-                  {"tiny_inf", "alpha", "0.5"},
-                  {"near_top", "alpha", "0.5"},
-                  {"near_top", "beta", "0.5"}});
-}
-
-CaseSpace& CaseSpace::tells(std::function<bool(const Point&)> holds) {
-  tells_.push_back(std::move(holds));
-  return *this;
-}
-
-CaseSpace& CaseSpace::dense(const std::vector<std::string>& widths, int arrays) {
-  widths_ = widths, arrays_ = arrays;
-  return *this;
+  std::vector<std::string> words = {"none", "zeros", "run_of_zeros", "rows_small", "cancels"};
+  if (has("alpha")) words.insert(words.end(), {"inf_tiny", "tiny_inf", "near_top"});
+  special("facing", words);
+  if (has("alpha")) {
+    specials_.back().beside = {{"rows_small", "alpha", "1"}, {"rows_small", "beta", "0"},
+                               {"cancels", "alpha", "1"},    {"cancels", "beta", "0"},
+                               {"inf_tiny", "alpha", "0.5"}, {"tiny_inf", "alpha", "0.5"},
+                               {"near_top", "alpha", "0.5"}, {"near_top", "beta", "0.5"}};
+  }
+  const auto key_of = [&](std::string_view role) {
+    const std::optional<std::size_t> extent = meant(role, true);
+    return extent ? parameters_[*extent].key : std::string();
+  };
+  const auto size = [](const Point& p, const std::string& key) { return key.empty() ? 1 : p[key]; };
+  work_.tells.emplace_back(
+      [=, terms = work_.terms, rows = key_of("rows"), width = key_of("width")](const Point& p) {
+        const std::string& facing = p.word("facing");
+        if (facing == "cancels") return terms(p) > kTooFewForParts;
+        if (facing == "near_top") return terms(p) <= kFewTerms;
+        const double lines = size(p, rows), across = size(p, width);
+        if (facing == "inf_tiny") return lines > 1 || across == 1 || across > kEnoughSigns;
+        return facing != "tiny_inf" || across > 1 || lines == 1 || lines > kEnoughSigns;
+      });
 }
 
 CaseSpace CaseSpace::contexts() const {
@@ -200,7 +195,8 @@ CaseSpace CaseSpace::contexts() const {
   for (Parameter& p : coarse.parameters_) p.classes = coarse_classes(p);
   // what "all but the third" are, where there are two
   std::erase_if(coarse.parameters_[coarse.index(kLayoutKey)].classes, [&](const ValueClass& c) {
-    return c.name.starts_with("not_") && (arrays_ == 1 || c.name > fmt::format("not_{}", arrays_));
+    return c.name.starts_with("not_") &&
+           (layout_.arrays == 1 || c.name > fmt::format("not_{}", layout_.arrays));
   });
   for (const auto& [parameter, value_class] : hiding_) {
     const std::size_t of = coarse.index(parameters_[parameter].key);
@@ -274,12 +270,13 @@ void CaseSpace::each_beside(const Point& p, std::size_t special, F&& f) const {
 bool CaseSpace::in_context(const Point& p) const {
   if (first_special_ > parameters_.size()) return true;
   const std::string& layout = p.word(kLayoutKey);
-  const bool whole = std::all_of(widths_.begin(), widths_.end(),
+  const bool whole = std::all_of(layout_.widths.begin(), layout_.widths.end(),
                                  [&](const std::string& width) { return std::fmod(p[width], 4) == 0; });
   if (!whole && layout != "apart") return false;
   const bool nothing = idle(p);
   if (nothing && layout != "apart" && layout != "wide") return false;
-  if (!std::all_of(tells_.begin(), tells_.end(), [&](const auto& holds) { return holds(p); })) return false;
+  if (!std::all_of(work_.tells.begin(), work_.tells.end(), [&](const auto& holds) { return holds(p); }))
+    return false;
   const std::vector<std::size_t> specials = specials_of(p);
   if (specials.empty()) return true;
   bool fits = specials.size() == 1 && !nothing;
@@ -303,7 +300,7 @@ void CaseSpace::settle(Point& p, const std::vector<bool>& kept) const {
     });
   }
   if (p.word(kLayoutKey) == "apart") return;
-  for (const std::string& width : widths_) make_whole(p, index(width));
+  for (const std::string& width : layout_.widths) make_whole(p, index(width));
 }
 
 // The next multiple of four of its class, or the one before.

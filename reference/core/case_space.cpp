@@ -95,9 +95,10 @@ CaseSpace::CaseSpace(std::string op, std::span<const Dtype> dtypes) : op_(std::m
   std::vector<ValueClass> types;
   for (const Dtype dtype : dtypes) types.push_back({facts(dtype).name, {facts(dtype).name}});
   add({std::string(kDtypeKey), ParameterKind::word, types, types.front().name});
-  words(std::string(kLayoutKey), {"apart", "wide", "narrow", "only_1", "only_2", "only_3", "not_1", "not_2",
-                                  "not_3", "half", "pages"});
-  for (const char* const rare : {"not_1", "not_2", "not_3", "half", "pages"}) once(kLayoutKey, rare);
+  const std::vector<std::string> rare = {"not_1", "not_2", "not_3", "half", "pages"};
+  std::vector<std::string> all = {"apart", "wide", "narrow", "only_1", "only_2", "only_3"};
+  all.insert(all.end(), rare.begin(), rare.end());
+  words(std::string(kLayoutKey), all, {.once = rare});
 }
 
 void CaseSpace::add(Parameter p) {
@@ -105,26 +106,43 @@ void CaseSpace::add(Parameter p) {
   parameters_.push_back(std::move(p));
 }
 
-CaseSpace& CaseSpace::extent(std::string key, std::int64_t least) {
-  Parameter p{std::move(key), ParameterKind::extent, {}, ""};
-  if (least <= 0) p.classes.push_back(listed("zero", {0}, 0.15));
-  if (least <= 1) p.classes.push_back(listed("one", {1}, 0.5));
-  p.classes.push_back(range("few", 2, 7));
-  p.classes.push_back(range("ragged", 9, 23));
-  p.classes.push_back(listed("warp edge", {31, 32, 33}));
-  p.classes.push_back(range("beyond a warp", 35, 61));
-  p.classes.push_back(listed("block edge", {63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513}));
-  p.classes.push_back(range("beyond any tile", kBeyondTiles, 5000));
-  p.classes.push_back(range("beyond shared memory", 12289, 20011));
-  p.classes.push_back(listed("16-bit edge", {65535, 65536, 65537, 70001}, 0.5));
-  p.classes.push_back(large("16 bits by blocks", 300007));
-  add(std::move(p));
-  return *this;
+namespace {
+
+// A list of its own: each value is a class.
+std::vector<ValueClass> classes_of_list(const Extent& what) {
+  std::vector<ValueClass> classes;
+  if (what.may_be_none) classes.push_back(listed(kNoneAtAll, {0}));
+  for (const std::int64_t v : what.values) classes.push_back(listed(std::to_string(v), {v}));
+  if (what.beyond_16_bits) classes.push_back(large("beyond 16 bits", 70001));
+  return classes;
 }
 
-CaseSpace& CaseSpace::also_beyond_16_bits(const std::vector<std::string>& keys) {
-  for (const std::string& key : keys)
-    parameters_[index(key)].classes.push_back(large("beyond 16 bits", 70001));
+std::vector<ValueClass> classes_of_any_size(const Extent& what) {
+  std::vector<ValueClass> classes = {
+      listed("zero", {0}, 0.15),
+      listed("one", {1}, 0.5),
+      range("few", 2, 7),
+      range("ragged", 9, 23),
+      listed("warp edge", {31, 32, 33}),
+      range("beyond a warp", 35, 61),
+      listed("block edge", {63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513}),
+      range("beyond any tile", kBeyondTiles, 5000),
+      range("beyond shared memory", 12289, 20011),
+      listed("16-bit edge", {65535, 65536, 65537, 70001}, 0.5)};
+  if (!what.also.empty()) classes.push_back(listed("sizes of its own", what.also));
+  classes.push_back(large("16 bits by blocks", 300007));
+  return classes;
+}
+
+}  // namespace
+
+CaseSpace& CaseSpace::extent(std::string key, Extent what) {
+  const std::size_t place = parameters_.size();
+  if (!what.role.empty()) roles_.emplace_back(place, what.role);
+  if (what.unrolled) unrolled_.push_back(key);
+  for (const auto& [a, b] : what.together) together_.push_back({key, a, b});
+  add({std::move(key), ParameterKind::extent,
+       what.values.empty() ? classes_of_any_size(what) : classes_of_list(what), "", std::move(what.timed)});
   return *this;
 }
 
@@ -139,29 +157,25 @@ CaseSpace& CaseSpace::beside_constants(const std::vector<std::int64_t>& sizes) {
   return *this;
 }
 
-CaseSpace& CaseSpace::also(std::string_view key, std::string name, const std::vector<std::int64_t>& sizes) {
-  std::vector<ValueClass>& classes = parameters_[index(key)].classes;
-  const auto larger =
-      std::find_if(classes.begin(), classes.end(), [](const ValueClass& c) { return c.once; });
-  classes.insert(larger, listed(std::move(name), sizes));
-  return *this;
-}
-
-CaseSpace& CaseSpace::hides(std::string_view key, std::string_view class_name) {
+CaseSpace& CaseSpace::hides(std::string_view key, const std::vector<std::string>& class_names) {
   const std::size_t parameter = index(key);
   const std::vector<ValueClass>& classes = parameters_[parameter].classes;
-  const auto at =
-      std::find_if(classes.begin(), classes.end(), [&](const ValueClass& c) { return c.name == class_name; });
-  if (at == classes.end()) throw Error(fmt::format("{}: '{}' has no class '{}'", op_, key, class_name));
-  hiding_.emplace_back(parameter, static_cast<std::size_t>(at - classes.begin()));
+  for (const std::string& name : class_names) {
+    const auto at =
+        std::find_if(classes.begin(), classes.end(), [&](const ValueClass& c) { return c.name == name; });
+    if (at == classes.end()) throw Error(fmt::format("{}: '{}' has no class '{}'", op_, key, name));
+    hiding_.emplace_back(parameter, static_cast<std::size_t>(at - classes.begin()));
+  }
   return *this;
 }
 
-CaseSpace& CaseSpace::together(std::string_view a, std::string_view b, std::string_view c) {
-  std::vector<std::size_t> triple{index(a), index(b), index(c)};
-  std::sort(triple.begin(), triple.end());
-  together_.push_back(std::move(triple));
-  return *this;
+std::vector<std::vector<std::size_t>> CaseSpace::triples_together() const {
+  std::vector<std::vector<std::size_t>> triples;
+  for (const auto& [a, b, c] : together_) {
+    triples.push_back({index(a), index(b), index(c)});
+    std::sort(triples.back().begin(), triples.back().end());
+  }
+  return triples;
 }
 
 const CaseSpace::Derived* CaseSpace::derived_of(std::size_t parameter) const {
@@ -195,28 +209,22 @@ void CaseSpace::make_hold(Point& p, std::size_t parameter, const std::vector<std
   for (const std::size_t i : d->equal) place(p, i, word);
 }
 
-CaseSpace& CaseSpace::small_extent(std::string key, const std::vector<std::int64_t>& values) {
-  Parameter p{std::move(key), ParameterKind::extent, {}, ""};
-  for (const std::int64_t v : values) p.classes.push_back(listed(std::to_string(v), {v}));
-  add(std::move(p));
+CaseSpace& CaseSpace::layout(Layout what) {
+  layout_ = std::move(what);
+  if (layout_.sparse) add_sparse();
   return *this;
 }
 
-CaseSpace& CaseSpace::may_be_none(std::string key, const std::vector<std::int64_t>& values) {
-  small_extent(std::move(key), values);
-  parameters_.back().classes.insert(parameters_.back().classes.begin(), listed(kNoneAtAll, {0}));
-  return *this;
-}
-
-CaseSpace& CaseSpace::sparse(std::string_view rows, std::string_view cols) {
-  sparse_rows_ = rows, sparse_cols_ = cols;
+void CaseSpace::add_sparse() {
+  const std::size_t rows = meant("rows", true).value(), cols = meant("cols", true).value();
+  sparse_rows_ = parameters_[rows].key, sparse_cols_ = parameters_[cols].key;
   words(std::string(kPatternKey), {"uniform", "banded", "powerlaw", "giant", "empty", "unsorted", "diagonal",
                                    "stencil", "arrow", "rmat", "last", "ends"});
-  std::vector<std::string> patterns;  // for timing: one repeated column costs nothing
-  for (const ValueClass& c : parameters_.back().classes) patterns.push_back(c.name);
-  parameters_.back().classes.push_back(
+  Parameter& pattern = parameters_.back();
+  for (const ValueClass& c : pattern.classes) pattern.timed.words.push_back(c.name);
+  pattern.classes.push_back(  // for timing: one repeated column costs nothing
       {"one repeated column", {"repeat_first", "repeat_middle", "repeat_last"}, 0, 0, 1});
-  Parameter p{std::string(kRowMeanKey), ParameterKind::extent, {}, ""};
+  Parameter p{std::string(kRowMeanKey), ParameterKind::extent, {}, "", timed_range(2, 256)};
   p.classes = {listed("no entries", {0}, 0.15),
                {"below one", {"0.3"}, 0, 0, 1},
                range("few", 1, 5),
@@ -227,25 +235,21 @@ CaseSpace& CaseSpace::sparse(std::string_view rows, std::string_view cols) {
                listed("beyond 16 bits", {69000})};
   add(std::move(p));
   // matrices of users are square more often than not
-  timed_size(rows, 64, 8'000'000).timed_size(cols, 64, 8'000'000, std::string(rows), 0.6);
-  timed_range(kRowMeanKey, 2, 256);
-  return timed_words(kPatternKey, std::move(patterns));
+  if (parameters_[rows].timed.high == 0) parameters_[rows].timed = timed_size(64, 8'000'000);
+  if (parameters_[cols].timed.high == 0)
+    parameters_[cols].timed = timed_size(64, 8'000'000, sparse_rows_, 0.6);
 }
 
-CaseSpace& CaseSpace::scalar(std::string key, std::string simplest) {
-  add({std::move(key), ParameterKind::scalar, scalar_classes(), std::move(simplest)});
-  return *this;
-}
-
-CaseSpace& CaseSpace::words(std::string key, const std::vector<std::string>& values) {
-  Parameter p{std::move(key), ParameterKind::word, {}, values.front()};
-  for (const std::string& v : values) p.classes.push_back({v, {v}});
+CaseSpace& CaseSpace::words(std::string key, const std::vector<std::string>& values, WordTraits what) {
+  Parameter p{std::move(key), ParameterKind::word, {}, values.front(), std::move(what.timed)};
+  if (what.factor) {
+    p.kind = ParameterKind::scalar, p.classes = scalar_classes();
+  } else {
+    for (const std::string& v : values) p.classes.push_back({v, {v}});
+  }
+  for (ValueClass& c : p.classes)
+    c.once = std::find(what.once.begin(), what.once.end(), c.name) != what.once.end();
   add(std::move(p));
-  return *this;
-}
-
-CaseSpace& CaseSpace::once(std::string_view key, const std::string& word) {
-  for (ValueClass& c : parameters_[index(key)].classes) c.once = c.once || c.name == word;
   return *this;
 }
 
@@ -255,37 +259,17 @@ CaseSpace& CaseSpace::fills(const std::vector<Fill>& fills) {
   return words(std::string(kFillKey), names);
 }
 
-CaseSpace& CaseSpace::work(std::function<double(const Point&)> multiply_adds,
-                           std::function<double(const Point&)> elements) {
-  multiply_adds_ = std::move(multiply_adds), elements_ = std::move(elements);
-  return *this;
-}
-CaseSpace& CaseSpace::terms(std::function<double(const Point&)> most) {
-  terms_ = std::move(most);
-  return *this;
-}
-CaseSpace& CaseSpace::where(std::function<bool(const Point&)> holds) {
-  conditions_.push_back(std::move(holds));
+CaseSpace& CaseSpace::work(Work what) {
+  work_ = std::move(what);
   return *this;
 }
 
-CaseSpace& CaseSpace::timed_size(std::string_view key, std::int64_t low, std::int64_t high, std::string like,
-                                 double alike) {
-  parameters_[index(key)].timed = {{}, low, high, true, std::move(like), alike};
-  return *this;
+TimedValues timed_size(std::int64_t low, std::int64_t high, std::string like, double alike) {
+  return {{}, low, high, true, std::move(like), alike};
 }
-CaseSpace& CaseSpace::timed_range(std::string_view key, std::int64_t low, std::int64_t high) {
-  parameters_[index(key)].timed = {{}, low, high, false, "", 0};
-  return *this;
-}
-CaseSpace& CaseSpace::timed_words(std::string_view key, std::vector<std::string> values, std::string like,
-                                  double alike) {
-  parameters_[index(key)].timed = {std::move(values), 0, 0, false, std::move(like), alike};
-  return *this;
-}
-CaseSpace& CaseSpace::timed_where(std::function<bool(const Point&)> holds) {
-  timed_conditions_.push_back(std::move(holds));
-  return *this;
+TimedValues timed_range(std::int64_t low, std::int64_t high) { return {{}, low, high, false, "", 0}; }
+TimedValues timed_words(std::vector<std::string> values, std::string like, double alike) {
+  return {std::move(values), 0, 0, false, std::move(like), alike};
 }
 
 std::size_t CaseSpace::index(std::string_view key) const {
@@ -323,7 +307,7 @@ bool CaseSpace::idle(const Point& p) const {
   const bool hidden = std::any_of(hiding_.begin(), hiding_.end(), [&](const auto& hiding) {
     return p.classes[hiding.first] == hiding.second;
   });
-  return hidden || (multiply_adds_ && multiply_adds_(p) == 0);
+  return hidden || (work_.multiply_adds && work_.multiply_adds(p) == 0);
 }
 
 bool CaseSpace::is_nothing(std::size_t parameter, std::size_t value_class) const {
@@ -348,12 +332,12 @@ std::vector<std::size_t> CaseSpace::nothings(const std::vector<std::size_t>& cla
 }
 
 bool CaseSpace::idle_at_any_extent(const Point& p) const {
-  if (!sparse_rows_.empty() || !multiply_adds_) return false;
+  if (!sparse_rows_.empty() || !work_.multiply_adds) return false;
   Point ones = p;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (p.classes[i] < parameters_[i].classes.size() && is_nothing(i, p.classes[i])) ones.numbers[i] = 1;
   }
-  return multiply_adds_(ones) == 0;
+  return work_.multiply_adds(ones) == 0;
 }
 
 bool CaseSpace::factors_fit(const Point& p) const {
@@ -367,31 +351,30 @@ bool CaseSpace::valid_at_some_size(const Point& p) const { return factors_fit(p)
 
 bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {
   if (!factors_fit(p)) return false;
-  if (multiply_adds_ && multiply_adds_(p) > limit.work) return false;
-  if (elements_ && elements_(p) > limit.elements) return false;
-  if (!fill_tells(p, terms_ ? terms_(p) : 1) || !in_context(p)) return false;
+  if (work_.multiply_adds && work_.multiply_adds(p) > limit.work) return false;
+  if (work_.elements && work_.elements(p) > limit.elements) return false;
+  if (!fill_tells(p, work_.terms ? work_.terms(p) : 1) || !in_context(p)) return false;
   if (!sparse_rows_.empty()) {  // a class of row lengths must be one that the row has room for
     const double mean = p[kRowMeanKey], cols = p[sparse_cols_];
     if (mean > cols && (mean > 1 || cols == 0)) return false;
     if (std::string_view(p.word(kPatternKey)) == "rmat" && p[sparse_rows_] * cols == 0 && mean > 0)
       return false;
   }
-  return std::all_of(conditions_.begin(), conditions_.end(), [&](const auto& holds) { return holds(p); });
+  return std::all_of(work_.where.begin(), work_.where.end(), [&](const auto& holds) { return holds(p); });
 }
 
-bool CaseSpace::worth_timing(const Point& p) const {
-  return std::all_of(timed_conditions_.begin(), timed_conditions_.end(),
-                     [&](const auto& holds) { return holds(p); });
-}
+bool CaseSpace::worth_timing(const Point& p) const { return !work_.timed || work_.timed(p); }
 
-double CaseSpace::multiply_adds(const Point& p) const { return multiply_adds_ ? multiply_adds_(p) : 0; }
+double CaseSpace::multiply_adds(const Point& p) const {
+  return work_.multiply_adds ? work_.multiply_adds(p) : 0;
+}
 
 double CaseSpace::entries(const Point& p) const {
   return sparse_rows_.empty() ? 0 : expected_entries(p, sparse_rows_, sparse_cols_);
 }
 
 double CaseSpace::bytes(const Point& p) const {
-  const double elements = elements_ ? elements_(p) : 0;
+  const double elements = work_.elements ? work_.elements(p) : 0;
   return elements * facts(facts(dtype_of(p.word(kDtypeKey))).in).bytes + 4 * entries(p);
 }
 
@@ -456,7 +439,7 @@ std::optional<Point> CaseSpace::locate(const Case& c) const {
 std::string CaseSpace::class_names(const Point& p) const {
   std::string text;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const auto& [key, kind, classes, simplest, timed] = parameters_[i];
+    const auto& [key, kind, classes, simplest, timed, why] = parameters_[i];
     if ((kind == ParameterKind::derived && p.classes[i] == classes.size()) || extent_of_shape(i)) continue;
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key,
                         p.classes[i] < classes.size() ? classes[p.classes[i]].name

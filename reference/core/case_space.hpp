@@ -1,6 +1,7 @@
 // The space of an operator's cases: its parameters, and the classes into which the values of each parameter fall. Tiers, drawn
 // cases, shrinking and the coverage test all read this one description.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -49,6 +50,7 @@ struct Parameter {
   std::vector<ValueClass> classes;
   std::string simplest;    // where shrinking ends: "1" for alpha, "uniform" for pattern; unused for extents
   TimedValues timed = {};  // of a word or scalar without any: the simplest value
+  std::string why = {};    // of a derived one that stands for a trap
 };
 
 /// One value for each parameter of a space, in its order, with the class that each value belongs to.
@@ -81,168 +83,127 @@ struct CaseLimit {
   double elements = 2e6;
   double work = 2e7;
 };
+/// What one case that is met once may cost on the CPU executor: where many kernels are judged, and where few are.
+inline constexpr CaseLimit kCheapOnce{2.9e5, 3e5}, kDearOnce{3.3e5, 4e5};
 
 /// A value of a parameter that one word of a special parameter is for, or all of its words: "".
 struct Beside {
   std::string word, key, value;
 };
 
+/// For timing: an extent that grows with the case, within [low, high]; it equals the parameter `like` in a share `alike` of the cases.
+[[nodiscard]] TimedValues timed_size(std::int64_t low, std::int64_t high, std::string like = "",
+                                     double alike = 0);
+/// For timing: log-uniform in [low, high], however large the case is.
+[[nodiscard]] TimedValues timed_range(std::int64_t low, std::int64_t high);
+/// For timing: one of `values`. A value named twice is twice as likely.
+[[nodiscard]] TimedValues timed_words(std::vector<std::string> values, std::string like = "",
+                                      double alike = 0);
+
+/// What is to be said of an extent beside its key.
+struct Extent {
+  /// What known traps call it: "rows" of the answer, its "width", the "depth" of its sums, "cols" of a sparse operand. Several, by spaces.
+  std::string role = {};
+  std::vector<std::int64_t> values =
+      {};                       // a list of its own, ascending, such as a filter's sides; none: any size
+  bool may_be_none = false;     // of such a list: it may be 0, and something is computed all the same
+  bool beyond_16_bits = false;  // of such a list: it may also be beyond 16 bits
+  std::vector<std::int64_t> also = {};  // further sizes, in a class of their own
+  bool unrolled = false;  // kernels take it in groups of four: what is left over meets all other classes
+  std::vector<std::pair<std::string, std::string>> together = {};  // two others that it meets in every way
+  TimedValues timed = {};
+};
+
+/// What is to be said of words beside their values.
+struct WordTraits {
+  bool factor = false;                 // a factor of the contract: the words are the simplest one alone
+  std::vector<std::string> once = {};  // one case is enough of these
+  TimedValues timed = {};
+};
+
+/// What a case costs, and what must hold of it.
+struct Work {
+  using Number = std::function<double(const Point&)>;
+  using Condition = std::function<bool(const Point&)>;
+  Number multiply_adds, elements;     // of all arrays together
+  Number terms = {};                  // the most that one element of the answer sums
+  std::vector<Condition> where = {};  // of every case, such as a filter that fits its padded image
+  std::vector<Condition> tells = {};  // in contexts(), for an answer to tell right from wrong
+  Condition timed = {};               // of a case that a user would have
+};
+
+/// What arrays there are.
+struct Layout {
+  bool sparse = false;  // an operand with the roles "rows" and "cols"
+  /// The lengths of rows of dense operands. Where all are multiples of four, rows are whole vectors of 16 bytes in either type.
+  std::vector<std::string> widths = {};
+  int arrays = 3;  // of values
+};
+
+/// Of a count, the class of large ones.
+struct Count {
+  double beyond = 69'999;  // more than 16 bits: counts are expected numbers where entries are drawn
+  std::string with = {};   // "pattern=giant,cols=511": values that have it, where few have
+};
+
+/// How often a trap is met.
+enum class Met : std::uint8_t { once, dear, with_all };
+
+/// Values of several parameters that lead kernels into a mistake which no pair of classes leads them into.
+struct Trap {
+  std::string name;
+  /// "rows=36,depth=129|257,width?=3,sparse": alternatives are traps of their own; what ends in ? is for operators that have such a parameter;
+  /// a word alone is what an operator must have, -word what it must not.
+  std::string constraint;
+  std::string why;
+  /// Once in each type, all else as simple as it can be; `dear`: once, where it takes the CPU executor long; `with_all`: as a form that
+  /// kernels are made for, with every class of the other parameters.
+  Met met = Met::once;
+};
+/// Traps of every operator whose extents have the roles that they name, and for whose cases they are not too large.
+[[nodiscard]] const std::vector<Trap>& known_traps();
+
+/// "m=36,n=4" as keys and words.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> parse_values(std::string_view text);
+
+/// docs/contributing/cases.md names each of the ten verbs with an example.
 class CaseSpace {
  public:
   /// `dtypes`: those of the operator.
   explicit CaseSpace(std::string op, std::span<const Dtype> dtypes = kUsualDtypes);
 
-  /// A size that may be any number >= `least` (0 unless said): zero, one, few, around a warp, around a block, ragged,
-  /// beyond any tile, beyond shared memory, around 16 bits, and so large that a fourth of it is beyond 16 bits too.
-  CaseSpace& extent(std::string key, std::int64_t least = 0);
-  /// A size with a list of its own, such as a filter's side or a stride. Ascending.
-  CaseSpace& small_extent(std::string key, const std::vector<std::int64_t>& values);
-  /// Such a size that may be 0 too, without which something is computed all the same: a padding.
-  CaseSpace& may_be_none(std::string key, const std::vector<std::int64_t>& values);
-  /// These sizes with lists of their own may also be beyond 16 bits.
-  CaseSpace& also_beyond_16_bits(const std::vector<std::string>& keys);
-  /// An extent that may also be one of these, in a class of its own.
-  CaseSpace& also(std::string_view key, std::string name, const std::vector<std::int64_t>& sizes);
-  /// Every extent, and the mean length of rows, may also be one of these: sizes beside the constants of a kernel's own source.
-  CaseSpace& beside_constants(const std::vector<std::int64_t>& sizes);
-  /// A number that follows from the parameters, and that an implementation may hold in a variable of its own: entries, planes,
-  /// elements of an operand. Some case has it beyond 16 bits: where few values have, `with` are some of them.
-  CaseSpace& count(std::string key, std::function<double(const Point&)> value,
-                   const std::vector<std::pair<std::string, std::string>>& with = {});
-  /// Elements that a kernel may go over in rounds, by a grid that is as large as the device, 16 bytes a thread and round. Such loops are
-  /// unrolled, by four as a rule: in each type some case has two, three, four and more rounds on the CPU executor's device.
-  CaseSpace& rounds(std::function<double(const Point&)> elements);
-  /// Rows that the warps of a grid as large as the device take in rounds, 16 at a time, through stages that are filled again. In each type
-  /// some case has two, three, four and more rounds of rows that lie on 16 bytes without a gap, each of `width` elements.
-  CaseSpace& rounds_of_rows(const std::string& rows, const std::string& width);
-  /// Elements that a grid as large as the device goes over: in each type some case has more than 65,536 threads of 16 bytes, with these
-  /// values of other parameters.
-  CaseSpace& threads_beyond_16_bits(std::function<double(const Point&)> elements,
-                                    const std::vector<std::pair<std::string, std::string>>& beside = {});
-  /// In each type some case has each of these extents beyond 16 bits and all arrays on 16 bytes, with these values of other parameters:
-  /// kernels of one type, and those that copy by vectors or in bulk, see no other case of such a size.
-  CaseSpace& large_on_16_bytes(const std::vector<std::string>& extents,
-                               const std::vector<std::pair<std::string, std::string>>& beside = {});
-  /// In each type and for each of `sizes`, which kernels are made for, some case has one more and all arrays on 16 bytes.
-  CaseSpace& beside_on_16_bytes(const std::string& extent, const std::vector<int>& sizes);
-  /// In each type some case has one row of more than 65,536 entries among short ones, of the sparse operand: what is left over of a regular
-  /// part, and what a row is cut into, is then beyond 16 bits. Another one is long, too, and has more than 65,536 short ones before it.
-  CaseSpace& one_long_row();
-  /// In each type some case has 300 rows of more than 512 entries each: beyond what lists of long rows, tables with a place for each of
-  /// few of them, and rounds of blocks over them have room for.
-  CaseSpace& many_long_rows();
-  /// In each type some case has unsorted columns that lie more than 65,536 apart in one row: what is known of its first and last entry
-  /// says nothing of the others.
-  CaseSpace& unsorted_wide_rows();
-  /// In each type some case has each of `sizes`, powers of two that kernels are made for when they are compiled, with real values: what such a
-  /// kernel has of its own, a sum in a narrower type, shows in no other size.
-  CaseSpace& made_for(const std::string& extent, const std::vector<int>& sizes,
-                      const std::vector<std::pair<std::string, std::string>>& beside);
-  /// In each type some case has one row of 2,503 entries among short ones, beside each of some sizes of `extent`: what takes long rows apart
-  /// has code of its own for each width of a vector or a tile. One has a row of 260 entries beside 1,030 of `extent`: the pieces of such a
-  /// row are gone over again for each panel of the other.
-  CaseSpace& long_row_beside(const std::string& extent);
-  /// In each type some case has neighbouring rows of one length, whose first and last columns are the same, and some between them are not:
-  /// what takes such rows together must have looked at all of them.
-  CaseSpace& rows_alike_at_their_ends(const std::vector<std::pair<std::string, std::string>>& beside = {});
-  /// In each type some case has alpha and beta both 1 beside these values, the sums long ones: to add to what is there needs no product, and
-  /// kernels have a path for it, such as parts of a sum that each are added at once.
-  CaseSpace& added_as_it_is(std::vector<std::pair<std::string, std::string>> values);
-  /// In each type some case has these values of parameters, all else as simple as it can be: for what needs several of them together,
-  /// and meets no pair of classes. `dear`: where it takes the CPU executor long.
-  CaseSpace& one_case(const std::string& key, const std::string& name,
-                      const std::vector<std::pair<std::string, std::string>>& values, bool dear = false);
-  /// In each type some case has each of these extents as 6,144, whole blocks of most sizes that kernels have, powers of two or three times
-  /// such a one, and another one as 1,025, of which one element is left over by all of them. One has a row of so many entries, where there is a sparse operand: what is left over is nothing then. Another one is a row of 4,128 entries,
-  /// 129 warps of them: the last block has warps without any.
-  CaseSpace& whole_blocks(const std::vector<std::string>& extents);
-  /// In each type some case has this extent as 129, 257, 513 and 2,049, with these values of other parameters: what a warp or a block holds
-  /// of a row, and one element more, less than a warp's worth. Where several rows follow each other they begin at every place of 16 bytes.
-  /// And as 258 and 259: two and three are left over by all powers of two up to 256. Products have more rows than a warp there: what is left
-  /// of a depth is staged by one warp, and read by others.
-  CaseSpace& few_beyond_blocks(const std::string& extent,
-                               const std::vector<std::pair<std::string, std::string>>& beside = {});
-  /// The same of the entries of one row among short ones, of the sparse operand.
-  CaseSpace& rows_few_beyond_blocks();
-  /// In each type some case has this extent as 107, and where it has `tiles` as 107 tiles of 32: in fp32 and in fp64 the reciprocal of 107
-  /// is rounded down, and 107 times it is below 1. A kernel that multiplies a flat index by it takes the row before.
-  CaseSpace& reciprocal_rounded_down(const std::string& extent,
-                                     const std::vector<std::pair<std::string, std::string>>& beside,
-                                     const std::vector<std::pair<std::string, std::string>>& tiles = {});
-  /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole
-  /// vectors. A kernel that forgets to ask about that one takes its wide path. `size` tells several such sets of values apart: of more
-  /// rows than a block has, a kernel may take another path than of few.
-  CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values,
-                              const std::string& size = "");
-  /// In each type some case has all arrays on 8 bytes and none on 16, with these values of other parameters: sizes of whole vectors. A kernel
-  /// that asks fp32 arrays for half a vector takes its wide path. Its tight run has the bases alone so.
-  CaseSpace& on_8_bytes(const std::vector<std::pair<std::string, std::string>>& values);
-  /// In each type some case has rows that lie whole pages apart, as allocators of matrices place them, with these values of other
-  /// parameters: sizes with tails. Kernels have paths for such a pitch, where rows meet the same sets of a cache.
-  CaseSpace& rows_on_pages(const std::vector<std::pair<std::string, std::string>>& values);
-  /// In each type some case has a row of 256, and one a row of 65,536 entries among short ones: counts that are 0 in 8 and in 16 bits, and
-  /// that a limit which forgets to be strict lets through. The latter has `rows` rows: of 300 the mean is long, and nearly all are short.
-  CaseSpace& row_lengths_that_wrap(int rows = 300);
+  /// A size that may be any number: zero, one, few, around a warp, around a block, ragged, beyond any tile, beyond shared memory, around 16
+  /// bits, and so large that a fourth of it is beyond 16 bits too. Or one with a list of its own.
+  CaseSpace& extent(std::string key, Extent what = {});
+  /// One of some words, each a class of its own; the first is the simplest. Or a factor of the contract: 0, -0, 1, -1, integers, fractions
+  /// that no 16-bit type and no tf32 holds, a large and a small value. Bitwise fills meet integers alone: only those keep an answer exact.
+  CaseSpace& words(std::string key, const std::vector<std::string>& values, WordTraits what = {});
+  /// The fills that this operator's oracle and bound are made for; the first is the simplest.
+  CaseSpace& fills(const std::vector<Fill>& fills);
+  CaseSpace& work(Work what);
   /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse. Two that may be
   /// beyond any tile are so once, too: squares of several tiles.
   CaseSpace& alike(const std::vector<std::string>& extents);
-  /// Extents beyond a warp that leave 1, 2 and 3 of groups of four, which loops are unrolled by: each has code of its own for what is left,
-  /// and a kernel may be made for one value of another parameter. Each of the three is met with every other parameter's classes.
-  CaseSpace& rests_of_four(const std::vector<std::string>& extents);
-  /// What else the parameters have together: a class of its own where `holds`. Where few values have it, `with` are some of them.
-  CaseSpace& derived(std::string key, std::string name, std::function<bool(const Point&)> holds,
-                     const std::vector<std::pair<std::string, std::string>>& with = {});
-  /// Values that some parameters have together, and that kernels are made for, such as a filter of one pixel. It meets the
-  /// classes of which one case is enough, too: a kernel for this form alone sees no other case.
-  CaseSpace& form(std::string key, std::string name,
-                  const std::vector<std::pair<std::string, std::string>>& values);
-  /// Under this class of a parameter the answer says nothing of the others: alpha is 0, or the cap. Such a case meets what is about that
+  /// Under these classes of a parameter the answer says nothing of the others: alpha is 0, or the cap. Such a case meets what is about that
   /// class alone.
-  CaseSpace& hides(std::string_view key, std::string_view class_name);
+  CaseSpace& hides(std::string_view key, const std::vector<std::string>& class_names);
+  /// A number that follows from the parameters, and that an implementation may hold in a variable of its own: entries, planes,
+  /// elements of an operand. Some case has it beyond 16 bits.
+  CaseSpace& count(std::string key, std::function<double(const Point&)> value, const Count& what = {});
+  /// The arrays, after the extents. A sparse operand brings its pattern, and the mean length of its rows, from which the id's density follows.
+  CaseSpace& layout(Layout what);
   /// What operands may hold instead of fill `real`, by `key`=word in an id; the first of `words` is the usual one, and unsaid. No covering array
-  /// of this space has others: that of contexts() does, with the values `beside` them.
-  CaseSpace& special(std::string key, const std::vector<std::string>& words,
-                     const std::vector<Beside>& beside = {});
-  /// What two operands of a product hold for each other: all words of facing=WORD (sparse_cases.hpp) that the factors allow. The answer has
-  /// a line for each of `left`, an extent, and one across for each of `right`; "": one alone.
-  CaseSpace& facing(const std::string& left = "", const std::string& right = "");
-  /// What must hold in contexts() for an answer to tell right from wrong.
-  CaseSpace& tells(std::function<bool(const Point&)> holds);
-  /// The lengths of rows of dense operands, and how many arrays of values there are. Where all lengths are multiples of four, rows are whole
-  /// vectors of 16 bytes in either type.
-  CaseSpace& dense(const std::vector<std::string>& widths, int arrays = 3);
-  /// Three parameters whose classes are to meet in every way in tier smoke too.
-  CaseSpace& together(std::string_view a, std::string_view b, std::string_view c);
-  /// A sparse operand with `rows` and `cols` (extents declared before): its pattern, and the mean length of its rows, from
-  /// which the id's density follows. Also the share of stored zeros where the contract lets a sparse operand have them.
-  CaseSpace& sparse(std::string_view rows, std::string_view cols);
-  /// A factor of the contract: 0, -0, 1, -1, integers, fractions that no 16-bit type and no tf32 holds, a large and a small
-  /// value. Bitwise fills meet the integers alone: only those keep an answer exact.
-  CaseSpace& scalar(std::string key, std::string simplest);
-  /// One of some words, each a class of its own; the first is the simplest.
-  CaseSpace& words(std::string key, const std::vector<std::string>& values);
-  /// One case is enough of this word: it need not meet the other parameters' classes.
-  CaseSpace& once(std::string_view key, const std::string& word);
-  /// The fills that this operator's oracle and bound are made for; the first is the simplest.
-  CaseSpace& fills(const std::vector<Fill>& fills);
-  /// Multiply-adds, and elements of all arrays together, of one case.
-  CaseSpace& work(std::function<double(const Point&)> multiply_adds,
-                  std::function<double(const Point&)> elements);
-  /// The most terms that one output element sums: keeps the exact and wide fills exact, and the bound of few close.
-  CaseSpace& terms(std::function<double(const Point&)> most);
-  /// What else must hold, such as a filter that fits its padded image.
-  CaseSpace& where(std::function<bool(const Point&)> holds);
+  /// of this space has others: that of contexts() does, with the values `beside` them ("alpha=1,beta=0"). "facing" needs no words: all
+  /// that two operands of a product may hold for each other (sparse_cases.hpp) and that the factors allow.
+  CaseSpace& special(std::string key, const std::vector<std::string>& words = {},
+                     std::string_view beside = "");
+  /// A trap of this operator's own. Its constraint names parameters by their keys.
+  CaseSpace& one_case(const Trap& trap);
 
-  /// For timing: an extent that grows with the case, within [low, high]. `like` and `alike` as in TimedValues.
-  CaseSpace& timed_size(std::string_view key, std::int64_t low, std::int64_t high, std::string like = "",
-                        double alike = 0);
-  /// For timing: log-uniform in [low, high], however large the case is.
-  CaseSpace& timed_range(std::string_view key, std::int64_t low, std::int64_t high);
-  /// For timing: one of `values`. A value named twice is twice as likely.
-  CaseSpace& timed_words(std::string_view key, std::vector<std::string> values, std::string like = "",
-                         double alike = 0);
-  /// For timing: what else must hold of a case that a user would have.
-  CaseSpace& timed_where(std::function<bool(const Point&)> holds);
+  /// Adds the known traps that this operator has, and what is left over of unrolled extents. The last call of a description.
+  CaseSpace& complete();
+  /// Every extent, and the mean length of rows, may also be one of these: sizes beside the constants of a kernel's own source.
+  CaseSpace& beside_constants(const std::vector<std::int64_t>& sizes);
 
   /// The same parameters in few classes each, without derived ones, and special() ones beside them, of which a case has one at a time:
   /// sizes by what holds them, layouts other than `apart` with rows of whole vectors alone. Each pair of such classes is met: what is right in
@@ -282,7 +243,7 @@ class CaseSpace {
   [[nodiscard]] bool valid(const Point&, const CaseLimit& limit) const;
   /// False where its factors, type and fill do not go together: no case of these is valid, whatever its sizes are.
   [[nodiscard]] bool valid_at_some_size(const Point&) const;
-  /// Whether timed_where() holds.
+  /// Whether a user would have such a case.
   [[nodiscard]] bool worth_timing(const Point&) const;
   [[nodiscard]] double multiply_adds(const Point&) const;
   /// Stored entries of the sparse operand, as its pattern makes them; 0 where there is none.
@@ -309,27 +270,30 @@ class CaseSpace {
   /// count() names, where the count is not beyond 16 bits yet. Derived classes stay, as in draw_value().
   void make_hold(Point&, std::size_t parameter, const std::vector<std::size_t>& kept = {}) const;
   [[nodiscard]] bool is_form(std::size_t parameter) const;
-  /// What together() asks for, each ascending.
-  [[nodiscard]] const std::vector<std::vector<std::size_t>>& triples_together() const { return together_; }
+  /// What extents are to meet together with two other parameters, each ascending.
+  [[nodiscard]] std::vector<std::vector<std::size_t>> triples_together() const;
 
  private:
   struct Derived {
     std::size_t parameter = 0;
     std::function<bool(const Point&)> holds;
     std::vector<std::size_t> equal;                              // extents of alike()
-    std::vector<std::pair<std::size_t, std::string>> together;   // parameters of form(), with their values
+    std::vector<std::pair<std::size_t, std::string>> together;   // values of a trap
     std::vector<std::pair<std::size_t, std::string>> with = {};  // those that count() names
   };
-  // A derived parameter for each type: some case has `holds(point, bytes of an element)` in this layout. It is met once;
-  // where a case is made for it, parameters have these values and all else is as simple as it can be.
-  struct InEachType {
-    std::string key, name;                                    // of the parameter and of its class
-    std::string layout;                                       // "wide": rows too lie on 16 bytes
-    std::vector<std::pair<std::string, std::string>> values;  // of parameters
-    bool dear = false;
-  };
-  void once_in_each_type(const InEachType&, const std::function<bool(const Point&, double)>& holds);
-  void rounds(const InEachType&, const std::function<double(const Point&, double)>& number);
+  using Values = std::vector<std::pair<std::size_t, std::string>>;  // of parameters
+  // The parameter that a trap means by a word: one of that key, or an extent of that role.
+  [[nodiscard]] std::optional<std::size_t> meant(std::string_view word, bool by_role) const;
+  // What a constraint stands for: no values where this operator lacks a parameter that it must have.
+  [[nodiscard]] std::vector<Values> values_of(const Trap& trap, bool by_role) const;
+  [[nodiscard]] bool fits(const Values&, const CaseLimit&) const;
+  void add_trap(const Trap&, bool known);
+  void add_in_each_type(const Trap&, const std::string& key, const Values&);
+  void add_form(const Trap&, const std::string& key, const Values&);
+  void derived(std::string key, std::string name, std::function<bool(const Point&)> holds, Values with = {});
+  void add_rests_of_four(const std::string& extent);
+  void add_sparse();
+  void add_facing();
   void add(Parameter);
   void place(Point&, std::size_t parameter, std::string word) const;  // set(), but derived classes stay
   [[nodiscard]] const Derived* derived_of(std::size_t parameter) const;
@@ -355,19 +319,29 @@ class CaseSpace {
   std::string op_;
   std::vector<Parameter> parameters_;
   std::vector<std::size_t> drawn_;
-  std::function<double(const Point&)> multiply_adds_, elements_, terms_;
-  std::vector<Derived> derived_;  // in the order of their parameters
-  std::vector<std::vector<std::size_t>> together_;
+  Work work_;
+  std::vector<Derived> derived_;                            // in the order of their parameters
+  std::vector<std::pair<std::size_t, std::string>> roles_;  // of extents
+  std::vector<std::string> unrolled_;
+  std::vector<std::array<std::string, 3>> together_;
   std::vector<std::pair<std::size_t, std::size_t>> hiding_;  // parameter and class
-  std::vector<std::function<bool(const Point&)>> conditions_, timed_conditions_;
-  std::string sparse_rows_, sparse_cols_;  // "" where there is no sparse operand
-  std::vector<Shape> shapes_;              // of contexts(): their parameters follow each other
+  std::string sparse_rows_, sparse_cols_;                    // "" where there is no sparse operand
+  std::vector<Shape> shapes_;  // of contexts(): their parameters follow each other
   std::vector<Special> specials_;
-  std::vector<std::function<bool(const Point&)>> tells_;
-  std::vector<std::string> widths_;
-  int arrays_ = 3;                        // of values
+  Layout layout_;
   std::size_t first_special_ = SIZE_MAX;  // of contexts(): in parameters_
 };
+
+/// The space of an operator of C++, known traps included.
+template <class Op>
+[[nodiscard]] CaseSpace space_of() {
+  std::span<const Dtype> dtypes = kUsualDtypes;
+  if constexpr (requires { Op::kDtypes; }) dtypes = Op::kDtypes;
+  CaseSpace space(Op::kName, dtypes);
+  Op::describe(space);
+  space.complete();
+  return space;
+}
 
 /// Entries of the sparse operand, and of its longest row, as the patterns of sparse cases make them.
 [[nodiscard]] double expected_entries(const Point&, std::string_view rows, std::string_view cols);

@@ -271,25 +271,6 @@ Csr<T> make_sparse(const Case& c, std::uint64_t stream) {
   return a;
 }
 
-void add_misleading_counts(CaseList& list, const std::string& extents) {
-  const auto add = [&](const char* sizes, const char* why) {
-    list.add(Tier::smoke, sizes + extents, {Fill::exact}, why);
-  };
-  add("rows=70001,cols=70001,density=0.000002",
-      "few entries in a matrix whose places are more than 32 bits count: row times columns plus column");
-  add("rows=301,cols=90,density=0.056,pattern=uneven",
-      "as many entries as rows of the first one's length would have: lengths differ");
-  add("rows=301,cols=301,density=0.0033,pattern=uneven",
-      "as many entries as rows, in a square that is no permutation");
-  add("rows=301,cols=5,density=1,pattern=uneven",
-      "as many entries as places: some are empty, and a row has more entries than there are columns");
-}
-
-void add_pairs_across_chunks(CaseList& list, const std::string& extents) {
-  list.add(Tier::smoke, "rows=7,cols=1100,density=0.3,pattern=pairs" + extents, {Fill::exact},
-           "the last column of a chunk of a row is the first one of the next chunk, too");
-}
-
 template <class T>
 CsrView<const T, Space::host> keep(Arena& arena, const Csr<T>& a) {
   auto* row_ptr = arena.allocate<std::int32_t>(a.rows + 1);

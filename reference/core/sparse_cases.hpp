@@ -18,14 +18,6 @@ namespace plumb {
 template <class T>
 [[nodiscard]] Csr<T> make_sparse(const Case& c, std::uint64_t stream);
 
-/// Adds the cases of an operator with a sparse operand in which counts alone suggest rows of one length, a permutation and a full matrix, and
-/// entries are elsewhere; and one whose rows times columns are beyond 32 bits. `extents`: those of the other operands, ",n=9".
-void add_misleading_counts(CaseList& list, const std::string& extents);
-
-/// Adds a case whose rows of some hundred entries have every column but the first twice, on both sides of each even place: of each end of a
-/// chunk in which kernels take a row. `extents`: those of the other operands, ",n=3".
-void add_pairs_across_chunks(CaseList& list, const std::string& extents);
-
 /// The stream of the sparse operand in every operator that has one.
 inline constexpr std::uint64_t kMatrixStream = 1000;
 

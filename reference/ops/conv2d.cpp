@@ -194,189 +194,138 @@ int one_more(std::string_view unequal, std::string_view key, bool across) {
   return unequal.starts_with(key) && unequal.substr(key.size()) == (across ? "" : "_down") ? 1 : 0;
 }
 
+// One side of the images of a point: down, or across.
+struct Side {
+  Side(const Point& p, bool across)
+      : size(p[across ? "w" : "h"]),
+        window(p[across ? "s" : "r"]),
+        stride(step(p, "stride", across)),
+        pad(step(p, "pad", across)),
+        dilation(step(p, "dilation", across)) {
+    const double free = size + 2 * pad - dilation * (window - 1) - 1;
+    outputs = free < 0 ? 0 : std::floor(free / stride) + 1;
+  }
+  static double step(const Point& p, const char* key, bool across) {
+    return p[key] + one_more(p.word("unequal"), key, across);
+  }
+  // Whether some window has a pixel under it.
+  [[nodiscard]] bool sees_pixels() const {
+    for (double tap = 0; tap < window; ++tap) {
+      const double place = tap * dilation - pad, first = std::max(0.0, std::ceil(-place / stride));
+      if (first < outputs && place + first * stride < size) return true;
+    }
+    return outputs == 0;
+  }
+  double size, window, stride, pad, dilation, outputs;
+};
+
+double outputs_of_plane(const Point& p) { return Side(p, false).outputs * Side(p, true).outputs; }
+double outputs_of(const Point& p) { return p["n"] * p["k"] * outputs_of_plane(p); }
+double terms_of_output(const Point& p) { return p["c"] * p["r"] * p["s"]; }
+
+// A size beyond 16 bits stands alone, and something is computed, for several images: in one alone nothing is a multiple of the size.
+bool stands_alone(const Point& p) {
+  const auto large = std::count_if(p.numbers.begin(), p.numbers.end(), [](double v) { return v > 65535; });
+  const double work = outputs_of(p) * terms_of_output(p);
+  return large == 0 || (large == 1 && p["n"] > 1 && work > 0 && work < 1.3e6);
+}
+
 // What differs tells nothing where no output or no tap stands beside another one.
-bool tells_unequal(const Point& p, double outputs_down, double outputs_across) {
+bool tells_unequal(const Point& p) {
+  const double down = Side(p, false).outputs, across = Side(p, true).outputs;
   const std::string& unequal = p.word("unequal");
   const bool of_taps = unequal.starts_with("dilation");
-  return (unequal != "stride" || outputs_across > 1) && (unequal != "stride_down" || outputs_down > 1) &&
-         (!of_taps || p["s"] > 1 || p["r"] > 1);
+  return down * across == 0 || p["n"] * p["k"] == 0 ||
+         ((unequal != "stride" || across > 1) && (unequal != "stride_down" || down > 1) &&
+          (!of_taps || p["s"] > 1 || p["r"] > 1));
 }
 
-// Whether some window along one side has a pixel under it.
-bool sees_pixels(double size, double outputs, double window, double stride, double pad, double dilation) {
-  for (double tap = 0; tap < window; ++tap) {
-    const double place = tap * dilation - pad, first = std::max(0.0, std::ceil(-place / stride));
-    if (first < outputs && place + first * stride < size) return true;
-  }
-  return false;
-}
-
-void describe_one_pixel(CaseSpace& space) {
-  space.one_case("filter and sides", "one pixel, padded across alone",
-                 {{"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"}, {"unequal", "pad"}});
-  // rows follow each other as in a product of matrices, and their pixels do not
-  space.one_case("filter and sides", "one pixel, a step across alone",
-                 {{"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"}, {"unequal", "stride"}});
+void describe_sizes(CaseSpace& space) {
+  space.extent("n", {.values = {0, 1, 2, 3, 9}, .beyond_16_bits = true, .timed = timed_size(1, 128)})
+      .extent("c", {.values = {0, 1, 3, 8, 17, 32, 65, 129, 600}, .timed = timed_size(3, 1024)})
+      .extent("h", {.values = {0, 1, 2, 5, 8, 13, 16, 31, 33, 65, 600},
+                    .beyond_16_bits = true,
+                    .timed = timed_size(4, 512)})
+      .extent("w", {.values = {1, 2, 7, 8, 15, 16, 32, 63, 129, 5000},
+                    .beyond_16_bits = true,
+                    .timed = timed_size(4, 512, "h", 0.75)})
+      .extent("k", {.values = {0, 1, 4, 9, 16, 33, 64, 65, 600},
+                    .beyond_16_bits = true,
+                    .timed = timed_size(4, 1024, "c", 0.4)})
+      .extent("r",
+              {.values = {1, 2, 3, 4, 5, 7}, .timed = timed_words({"1", "1", "1", "3", "3", "3", "5", "7"})})
+      .extent("s", {.values = {1, 2, 3, 4, 5, 7}, .timed = timed_words({"1", "3", "5", "7"}, "r", 0.9)});
+  space.extent("stride", {.values = {1, 2, 3, 5}, .timed = timed_words({"1", "1", "1", "2"})})
+      .extent("pad", {.values = {1, 2, 4},
+                      .may_be_none = true,
+                      .together = {{"r=1,s=1", "unequal"}, {"r=1,s=1", "stride"}, {"r", "stride"}},
+                      .timed = timed_words({"0", "1", "2", "3"})})
+      .extent("dilation", {.values = {1, 2, 3}, .timed = timed_words({"1", "1", "1", "1", "1", "2"})});
+  space.words("unequal", kUnequalWords).layout({.widths = {"w"}});
 }
 
 // What kernels are made for, by several values together.
 void describe_kernels(CaseSpace& space) {
-  describe_one_pixel(space);
-  // a few terms more than kernels stage at a time, and each of them sees pixels
-  for (const auto& [rows, cols] : {std::pair{"1", "2"}, {"2", "2"}, {"2", "4"}})
-    space.one_case(fmt::format("terms of {} x {}", rows, cols), "just beyond a block",
-                   {{"n", "1"},
-                    {"c", "129"},
-                    {"h", "5"},
-                    {"w", "7"},
-                    {"k", "1"},
-                    {"r", rows},
-                    {"s", cols},
-                    {"stride", "1"},
-                    {"pad", "0"},
-                    {"dilation", "1"}});
-  // more tiles of channels than a ring of stages holds, where images are matrices of whole vectors
-  space.one_case("filter and channels", "one pixel, a ring of stages",
-                 {{"n", "2"},
-                  {"c", "65"},
-                  {"h", "8"},
-                  {"w", "8"},
-                  {"k", "9"},
-                  {"r", "1"},
-                  {"s", "1"},
-                  {"stride", "1"},
-                  {"pad", "0"},
-                  {"unequal", "none"},
-                  {"layout", "wide"}},
-                 true);
-  // products of matrices by tiles that do not cross from one image into the next: several of them, ragged; and few, of much depth
-  const auto of_images = [&](const char* name, const char* n, const char* c, const char* h, const char* w,
-                             const char* k) {
-    space.one_case("filter and images", name,
-                   {{"n", n},
-                    {"c", c},
-                    {"h", h},
-                    {"w", w},
-                    {"k", k},
-                    {"r", "1"},
-                    {"s", "1"},
-                    {"stride", "1"},
-                    {"pad", "0"},
-                    {"unequal", "none"}},
-                   true);
-  };
-  of_images("one pixel, several tiles of each image", "3", "20", "5", "13", "65");
-  of_images("one pixel, sums in parts", "2", "513", "3", "11", "5");
-  // one tile of filters, full and ragged, whose sums are deep enough to be made in parts
-  space.one_case("sums in parts", "filters beyond half a tile",
-                 {{"n", "1"},
-                  {"c", "65"},
-                  {"h", "1"},
-                  {"w", "32"},
-                  {"k", "33"},
-                  {"r", "1"},
-                  {"s", "5"},
-                  {"stride", "1"},
-                  {"pad", "0"},
-                  {"dilation", "1"}},
-                 true);
-}
-
-void describe_times(CaseSpace& space) {
-  space.timed_size("n", 1, 128)
-      .timed_size("c", 3, 1024)
-      .timed_size("h", 4, 512)
-      .timed_size("w", 4, 512, "h", 0.75);
-  space.timed_size("k", 4, 1024, "c", 0.4).timed_words("r", {"1", "1", "1", "3", "3", "3", "5", "7"});
-  space.timed_words("s", {"1", "3", "5", "7"}, "r", 0.9).timed_words("stride", {"1", "1", "1", "2"});
-  space.timed_words("pad", {"0", "1", "2", "3"}).timed_words("dilation", {"1", "1", "1", "1", "1", "2"});
-  space.timed_where([](const Point& p) {  // at most half a window lies outside of the image
-    return p["pad"] == 0 || 2 * p["pad"] < p["dilation"] * (std::min(p["r"], p["s"]) - 1) + 1;
-  });
+  using enum Met;
+  space.one_case({"one pixel", "r=1,s=1", "a product of matrices", with_all})
+      .one_case(
+          {"Winograd's", "r=3,s=3,stride=1,dilation=1,unequal=none", "filters are transformed", with_all})
+      .one_case({"one pixel, padded across alone", "r=1,s=1,stride=1,pad=0,unequal=pad", "of several"})
+      .one_case({"one pixel, a step across alone", "r=1,s=1,stride=1,pad=0,unequal=stride",
+                 "rows follow each other as in a product of matrices, and their pixels do not"});
+  for (const char* const filter : {"r=1,s=2", "r=2,s=2|4"})
+    space.one_case({"just beyond a block",
+                    fmt::format("{},n=1,c=129,h=5,w=7,k=1,stride=1,pad=0,dilation=1", filter),
+                    "a few terms more than kernels stage at a time, and each of them sees pixels"});
+  space.one_case(
+      {"one pixel, a ring of stages", "n=2,c=65,h=8,w=8,k=9,r=1,s=1,stride=1,pad=0,unequal=none,layout=wide",
+       "more tiles of channels than a ring holds, where images are matrices of whole vectors", dear});
+  for (const char* const sizes : {"n=3,c=20,h=5,w=13,k=65", "n=2,c=513,h=3,w=11,k=5"})
+    space.one_case(
+        {"one pixel, images in tiles", fmt::format("{},r=1,s=1,stride=1,pad=0,unequal=none", sizes),
+         "tiles that do not cross from one image into the next: several, ragged; few, of much depth", dear});
+  space.one_case({"filters beyond half a tile", "n=1,c=65,h=1,w=32,k=33,r=1,s=5,stride=1,pad=0,dilation=1",
+                  "one tile of filters, full and ragged, whose sums are deep enough to be made in parts",
+                  dear});
+  space.one_case({"all but one array on 16 bytes",
+                  "layout=not_1|not_2|not_3,n=2,c=8,h=16,w=16,k=4,r=1,s=1,stride=1,pad=0,dilation=1",
+                  "whole vectors: a kernel that forgets to ask about that array takes its wide path", dear});
 }
 
 }  // namespace
 
 void Conv2d::describe(CaseSpace& space) {
   using enum Fill;
-  space.small_extent("n", {0, 1, 2, 3, 9}).small_extent("c", {0, 1, 3, 8, 17, 32, 65, 129, 600});
-  space.small_extent("h", {0, 1, 2, 5, 8, 13, 16, 31, 33, 65, 600})
-      .small_extent("w", {1, 2, 7, 8, 15, 16, 32, 63, 129, 5000});
-  space.small_extent("k", {0, 1, 4, 9, 16, 33, 64, 65, 600}).small_extent("r", {1, 2, 3, 4, 5, 7});
-  space.small_extent("s", {1, 2, 3, 4, 5, 7})
-      .small_extent("stride", {1, 2, 3, 5})
-      .may_be_none("pad", {1, 2, 4});
-  space.small_extent("dilation", {1, 2, 3}).words("unequal", kUnequalWords);
+  describe_sizes(space);
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
-  const auto side = [](const Point& p, const char* image, const char* filter) {
-    const bool across = std::string_view(image) == "w";
-    const auto step = [&](const char* key) { return p[key] + one_more(p.word("unequal"), key, across); };
-    const double free = p[image] + 2 * step("pad") - step("dilation") * (p[filter] - 1) - 1;
-    return free < 0 ? 0 : std::floor(free / step("stride")) + 1;
+  const auto cancels = [](const Point& p) {
+    return p.word("facing") != "cancels" || p["c"] > 2;
+  };  // channels
+  const auto not_all_zeros = [](const Point& p) {
+    return Side(p, false).sees_pixels() && Side(p, true).sees_pixels();
   };
-  // channels cancel each other
-  space.tells([](const Point& p) { return p.word("facing") != "cancels" || p["c"] > 2; });
-  // else all answers are zeros
-  space.tells([side](const Point& p) {
-    const auto seen = [&](const char* image, const char* filter) {
-      const bool across = std::string_view(image) == "w";
-      const auto step = [&](const char* key) { return p[key] + one_more(p.word("unequal"), key, across); };
-      const double places = side(p, image, filter);
-      return places == 0 ||
-             sees_pixels(p[image], places, p[filter], step("stride"), step("pad"), step("dilation"));
-    };
-    return seen("h", "r") && seen("w", "s");
-  });
-  const auto outputs = [side](const Point& p) {
-    return p["n"] * p["k"] * side(p, "h", "r") * side(p, "w", "s");
+  const auto as_users_have = [](const Point& p) {  // at most half a window lies outside of the image
+    return p["pad"] == 0 || 2 * p["pad"] < p["dilation"] * (std::min(p["r"], p["s"]) - 1) + 1;
   };
-  space.terms([](const Point& p) { return p["c"] * p["r"] * p["s"]; });
-  space.work([outputs](const Point& p) { return outputs(p) * p["c"] * p["r"] * p["s"]; },
-             [outputs](const Point& p) {
-               return p["n"] * p["c"] * p["h"] * p["w"] + p["k"] * p["c"] * p["r"] * p["s"] + outputs(p);
-             });
-  space.also_beyond_16_bits({"n", "h", "w", "k"});
+  space.work({.multiply_adds = [](const Point& p) { return outputs_of(p) * terms_of_output(p); },
+              .elements =
+                  [](const Point& p) {
+                    return p["n"] * p["c"] * p["h"] * p["w"] + p["k"] * terms_of_output(p) + outputs_of(p);
+                  },
+              .terms = terms_of_output,
+              .where = {stands_alone, tells_unequal},
+              .tells = {cancels, not_all_zeros},
+              .timed = as_users_have});
   space.alike({"n", "c"}).alike({"h", "w"}).alike({"c", "k"}).alike({"r", "s"});
-  space.form("filter", "one pixel", {{"r", "1"}, {"s", "1"}});
-  space.form("filter and steps", "Winograd's",
-             {{"r", "3"}, {"s", "3"}, {"stride", "1"}, {"dilation", "1"}, {"unequal", "none"}});
-  space.together("filter", "unequal", "pad")
-      .together("filter", "stride", "pad")
-      .together("r", "stride", "pad");
-  // Such a size stands alone, and something is computed, for several images: in one image alone nothing is a multiple of the size.
-  space.where([outputs](const Point& p) {
-    const auto large = std::count_if(p.numbers.begin(), p.numbers.end(), [](double v) { return v > 65535; });
-    const double work = outputs(p) * p["c"] * p["r"] * p["s"];
-    return large == 0 || (large == 1 && p["n"] > 1 && work > 0 && work < 1.3e6);
-  });
-  space.where([outputs, side](const Point& p) {
-    return outputs(p) == 0 || tells_unequal(p, side(p, "h", "r"), side(p, "w", "s"));
-  });
-  const std::vector<std::pair<std::string, std::string>> large_plane = {
-      {"n", "1"}, {"c", "1"}, {"h", "16"},     {"w", "5000"}, {"k", "1"},
-      {"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"},  {"dilation", "1"}};
+  const Count large_plane{.with = "n=1,c=1,h=16,w=5000,k=1,r=1,s=1,stride=1,pad=0,dilation=1"};
   space.count("planes", [](const Point& p) { return p["n"] * p["c"]; })
       .count(
           "pixels of a plane", [](const Point& p) { return p["h"] * p["w"]; }, large_plane)
-      .count("terms", [](const Point& p) { return p["c"] * p["r"] * p["s"]; })
+      .count("terms", terms_of_output)
       .count("output planes", [](const Point& p) { return p["n"] * p["k"]; })
-      .count(
-          "outputs of a plane", [side](const Point& p) { return side(p, "h", "r") * side(p, "w", "s"); },
-          large_plane);
-  space.one_array_narrow({{"n", "2"},
-                          {"c", "8"},
-                          {"h", "16"},
-                          {"w", "16"},
-                          {"k", "4"},
-                          {"r", "1"},
-                          {"s", "1"},
-                          {"stride", "1"},
-                          {"pad", "0"},
-                          {"dilation", "1"}});
-  space.dense({"w"}).facing().special("zeros", {"0", "0.5"});
-  space.special("equal", {"0", "1"});
+      .count("outputs of a plane", outputs_of_plane, large_plane);
   describe_kernels(space);
-  describe_times(space);
+  space.special("facing").special("zeros", {"0", "0.5"}).special("equal", {"0", "1"});
 }
 
 void Conv2d::cases(CaseList& list) {

@@ -17,28 +17,25 @@ namespace plumb {
 // The non-zeros are where make_sparse's pattern has entries; every fifth zero between them is a -0.
 void DenseToCsr::describe(CaseSpace& space) {
   using enum Fill;
-  space.extent("rows").extent("cols").sparse("rows", "cols").fills({exact, real, hostile});
-  space.work([](const Point& p) { return p["rows"] * p["cols"]; },
-             [](const Point& p) { return p["rows"] * p["cols"] + expected_entries(p, "rows", "cols"); });
-  space.hides("row_mean", "no entries");
-  space.alike({"rows", "cols"});
-  space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); })
-      .count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
-  space.rounds([](const Point& p) { return p["rows"] * p["cols"]; });
+  space.extent("rows", {.role = "rows", .timed = timed_size(16, 1'000'000)})
+      .extent("cols", {.role = "cols width", .timed = timed_size(64, 65536, "rows", 0.3)})
+      .layout({.sparse = true, .widths = {"cols"}, .arrays = 2});
+  space.fills({exact, real, hostile});
+  const auto elements = [](const Point& p) { return p["rows"] * p["cols"]; };
+  const auto entries = [](const Point& p) { return expected_entries(p, "rows", "cols"); };
+  space.work(
+      {.multiply_adds = elements, .elements = [=](const Point& p) { return elements(p) + entries(p); }});
+  space.hides("row_mean", {"no entries"}).alike({"rows", "cols"});
+  space.count("entries", entries).count("elements", elements);
   // One row has an entry in every column, and no integer of the exact fill that is 0: counts of any round are as large as they can be,
   // and where two share a word of which each has a byte, they carry.
-  space.derived("full row", "beyond a byte",
-                [](const Point& p) {
-                  const std::string& pattern = p.word("pattern");
-                  const bool full = pattern == "giant" || pattern == "arrow" || pattern == "last";
-                  return full && p.word("fill") == "real" && p["rows"] > 0 && p["cols"] > 256;
-                },
-                {{"pattern", "giant"}, {"fill", "real"}, {"cols", "511"}});
-  space.few_beyond_blocks("rows", {{"cols", "5"}, {"row_mean", "2"}});
-  space.rows_few_beyond_blocks().reciprocal_rounded_down("cols", {{"rows", "3"}, {"pattern", "giant"}});
-  space.whole_blocks({"cols"}).row_lengths_that_wrap(3);  // a dense operand of 300 such rows is too large
-  space.dense({"cols"}, 2).special("subnormal", {"0", "1"});
-  space.timed_size("rows", 16, 1'000'000).timed_size("cols", 64, 65536, "rows", 0.3);
+  const auto full_row = [](const Point& p) {
+    const std::string& pattern = p.word("pattern");
+    const bool full = pattern == "giant" || pattern == "arrow" || pattern == "last";
+    return full && p.word("fill") == "real" && p["rows"] > 0 ? p["cols"] : 0;
+  };
+  space.count("full row", full_row, {.beyond = 256, .with = "pattern=giant,fill=real,cols=511"});
+  space.special("subnormal", {"0", "1"});
 }
 
 void DenseToCsr::cases(CaseList& list) {
@@ -54,22 +51,15 @@ void DenseToCsr::cases(CaseList& list) {
            "exact: one entry in 17 of the pattern is itself 0");
   list.add(Tier::smoke, "rows=60,cols=1024,density=0.25", {exact, real},
            "activations of a sparse network's layer");
-  list.add(Tier::smoke, "rows=101,cols=31,density=0.3", {real}, "one less than a warp");
   list.add(Tier::smoke, "rows=101,cols=33,density=0.3", {exact, hostile}, "one more than a warp");
-  list.add(Tier::smoke, "rows=257,cols=63,density=0.2", {exact, real},
-           "one more row than a block, ragged vectors");
   list.add(Tier::smoke, "rows=300,cols=700,density=0.004,pattern=giant", {exact, real},
            "one full row among nearly empty ones");
-  list.add(Tier::smoke, "rows=400,cols=200,density=0.05,pattern=empty", {exact, hostile},
-           "the first half and every third row empty");
   list.add(Tier::smoke, "rows=300,cols=300,density=0.05,pattern=powerlaw", {exact},
            "rows of very different counts");
   list.add(Tier::smoke, "rows=200,cols=200,density=0,pattern=diagonal", {real}, "one entry per row");
   list.add(Tier::smoke, "rows=101,cols=85,density=0.1,subnormal=1", {real},
            "subnormal values are entries: a comparison that flushes them to 0 loses them");
   list.add(Tier::smoke, "rows=1,cols=65537,density=0.1", {exact, real}, "one long row");
-  list.add(Tier::smoke, "rows=20011,cols=3,density=0.4", {exact},
-           "tall and narrow: the scan of counts dominates");
   list.add_hostile(Tier::smoke, "rows=35,cols=37,density=0.3", 14,
                    "every special value at every class of position");
 

@@ -109,36 +109,30 @@ double roundings(const Tolerance& t, std::int64_t terms) {
 // scale=S multiplies the fill; special=WORD changes every third row (make_special).
 void LogSoftmax::describe(CaseSpace& space) {
   using enum Fill;
-  space.extent("rows").extent("cols").words("scale", {"1", "10", "30.7310586", "1000"});
-  space.words("special", {"none", "neg_inf", "nan", "pos_inf", "equal", "shift", "peak", "ulps", "masked"});
-  space.once("special", "ulps").once("special", "masked");
-  space.fills({real, positive, scaled, hostile, few});
-  // every third row is special; rows of equal elements alone have one answer
-  space.where([](const Point& p) { return p.word("special") == "none" || p["rows"] > 1; });
-  space.work([](const Point& p) { return 4 * p["rows"] * p["cols"]; },
-             [](const Point& p) { return 2 * p["rows"] * p["cols"]; });
-  space.alike({"rows", "cols"});
-  space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
-  space.large_on_16_bytes({"rows", "cols"});
-  space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
-  space.whole_blocks({"cols"})
-      .few_beyond_blocks("cols", {{"rows", "5"}})
-      .few_beyond_blocks("rows", {{"cols", "5"}});
-  // a maximum that no 16-bit type holds, in a row that is taken in pieces
-  space.one_case(
-      "wide rows", "large values",
-      {{"rows", "2"}, {"cols", "16390"}, {"scale", "1000"}, {"special", "none"}, {"fill", "scaled"}}, true);
-  space.one_case("wide rows", "the last element far above",
-                 {{"rows", "4"}, {"cols", "2503"}, {"scale", "1"}, {"special", "peak"}, {"fill", "real"}});
-  space.made_for("cols", {2, 4, 8, 16, 32, 64, 128}, {{"rows", "67"}, {"scale", "10"}});
-  // what is right for rows that a warp or a block holds may be wrong for those in pieces, of nothing but -Inf too
-  for (const char* const special : {"neg_inf", "nan", "pos_inf", "masked", "equal"})
-    for (const char* const cols : {"2503", "9001"})
-      space.one_case(fmt::format("{} columns, {}", cols, special), "in pieces",
-                     {{"rows", "4"}, {"cols", cols}, {"scale", "1"}, {"special", special}, {"fill", "real"}});
-  space.dense({"cols"}, 2);
   // classes of graphs and of images, and vocabularies
-  space.timed_size("rows", 1, 8'000'000).timed_size("cols", 2, 262144).timed_words("scale", {"10"});
+  space.extent("rows", {.role = "rows", .timed = timed_size(1, 8'000'000)})
+      .extent("cols", {.role = "width", .timed = timed_size(2, 262144)})
+      .layout({.widths = {"cols"}, .arrays = 2})
+      .words("scale", {"1", "10", "30.7310586", "1000"}, {.timed = timed_words({"10"})});
+  space.words("special", {"none", "neg_inf", "nan", "pos_inf", "equal", "shift", "peak", "ulps", "masked"},
+              {.once = {"ulps", "masked"}});
+  space.fills({real, positive, scaled, hostile, few});
+  const auto elements = [](const Point& p) { return p["rows"] * p["cols"]; };
+  // every third row is special; rows of equal elements alone have one answer
+  space.work({.multiply_adds = [=](const Point& p) { return 4 * elements(p); },
+              .elements = [=](const Point& p) { return 2 * elements(p); },
+              .where = {[](const Point& p) { return p.word("special") == "none" || p["rows"] > 1; }}});
+  space.alike({"rows", "cols"}).count("elements", elements);
+  space.one_case({"large values", "rows=2,cols=16390,scale=1000,special=none,fill=scaled",
+                  "a maximum that no 16-bit type holds, in a row that is taken in pieces", Met::dear});
+  space.one_case({"the last element far above", "rows=4,cols=2503,scale=1,special=peak,fill=real",
+                  "in a row that is taken in pieces"});
+  space.one_case(
+      {"a kernel's own", "rows=67,cols=128,scale=10,fill=real", "kernels are made for powers of two"});
+  space.one_case({"in pieces",
+                  "rows=4,cols=2503|9001,scale=1,special=neg_inf|nan|pos_inf|masked|equal,fill=real",
+                  "what is right for rows that a warp or a block holds may be wrong for those in pieces, of "
+                  "nothing but -Inf too"});
 }
 
 void LogSoftmax::cases(CaseList& list) {
@@ -147,14 +141,9 @@ void LogSoftmax::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=5,cols=0", {real}, "no columns: rows of nothing");
   list.add(Tier::smoke, "rows=5,cols=1", {real, hostile}, "one entry: 0, or NaN");
   list.add(Tier::smoke, "rows=300,cols=2", {real, positive}, "two entries: errors of exp are not averaged");
-  list.add(Tier::smoke, "rows=257,cols=3,scale=10", {real, hostile}, "narrower than any vector");
-  list.add(Tier::smoke, "rows=219,cols=7", {real, positive}, "cora's classes");
   list.add(Tier::smoke, "rows=255,cols=16,scale=10", {real, hostile}, "the contest's width");
-  list.add(Tier::smoke, "rows=101,cols=31,scale=10", {real}, "one less than a warp");
   list.add(Tier::smoke, "rows=101,cols=33,scale=10", {real, scaled},
            "one more than a warp; scaled rows overflow exp without the maximum");
-  list.add(Tier::smoke, "rows=67,cols=257,scale=10", {real, positive, hostile},
-           "one more than a block of 256");
   list.add(Tier::smoke, "rows=37,cols=1000", {real}, "many terms of similar size: the sum's own error");
   list.add(Tier::smoke, "rows=3,cols=781", {real},
            "odd and between blocks: every second row begins in the middle of 16 bytes in fp64");

@@ -59,53 +59,46 @@ void keep_from_zero(T* x, std::int64_t n, Reduce::Kind kind, const Case& c) {
   x[n - 1] += static_cast<T>(whole ? 1 : std::max(4 * bound, magnitude / static_cast<double>(n)));
 }
 
+// Whether a special value shows in the answer of this kind and fill.
+bool tells_special(const Point& p) {
+  const std::string& special = p.word("special");
+  if (special == "none") return true;
+  const Fill fill = parse_fill(p.word("fill"), "fill");
+  const bool sum = p.word("kind") == "sum", bitwise = is_bitwise(fill);
+  if (p["n"] <= 1 || (sum && bitwise && special.find("inf") != std::string::npos))
+    return false;                                           // an infinite sum is no integer below 2^24
+  if (special == "subnormal") return fill != Fill::scaled;  // a bit or two: an error of 1 % is none there
+  if (special == "minus_zero") return !sum;
+  // sums of parts are far greater than the sum; a narrower type holds integers
+  return special != "cancels" || (sum && p["n"] > 2 && !bitwise && fill != Fill::hostile);
+}
+
 }  // namespace
 
 void Reduce::describe(CaseSpace& space) {
   using enum Fill;
-  space.words("kind", {"sum", "max"})
-      .extent("n")
-      .also("n", "rounds of a device", {40009, 110017, 160001, 280001});
-  space.words("special", kSpecialWords).once("special", "inf_nan");
+  space.words("kind", {"sum", "max"}, {.timed = timed_words({"sum", "max"})});
+  space.extent("n", {.role = "depth",
+                     .also = {40009, 110017, 160001, 280001},  // rounds of a device
+                     .timed = timed_size(1000, 2'000'000'000)});
+  space.layout({.widths = {"n"}, .arrays = 1});
+  space.words("special", kSpecialWords, {.once = {"inf_nan"}});
   space.fills({exact, wide, real, positive, scaled, hostile, few});
-  space.terms([](const Point& p) { return p["n"]; });
-  const auto finite = [](const Point& p) {  // sums: a term that is lost changes those alone
-    const bool tells = p.word("kind") == "sum" && p.word("special") == "none" && p.word("fill") != "hostile";
-    return tells ? p["n"] : 0;
-  };
-  space.rounds(finite).threads_beyond_16_bits(finite,
-                                              {{"fill", "real"}});  // exact fills end below 2^18 terms
-  space.work([](const Point& p) { return p["n"]; }, [](const Point& p) { return p["n"]; });
-  space.where([](const Point& p) {  // an infinite sum is no integer below 2^24
-    const std::string& special = p.word("special");
-    const bool infinite = p.word("kind") == "sum" && special.find("inf") != std::string::npos;
-    return special == "none" || (p["n"] > 1 && !(infinite && is_bitwise(parse_fill(p.word("fill"), "fill"))));
-  });
-  space.where([](const Point&
-                     p) {  // scaled values as subnormals may keep a bit or two: an error of 1 % is none there
-    return p.word("special") != "subnormal" || p.word("fill") != "scaled";
-  });
-  space.where([](const Point& p) { return p.word("special") != "minus_zero" || p.word("kind") == "max"; });
-  space.few_beyond_blocks("n");
-  // whole pieces of any size, powers of two up to 4,096 or three, five, nine or 15 times such a one
-  for (const char* const kind : {"sum", "max"})
-    space.one_case(kind, "whole pieces", {{"kind", kind}, {"n", "184320"}});
-  // nothing but -Inf, in a warp, in pieces of a block and in several blocks
-  for (const char* const n : {"2", "33", "257", "2049", "20011"})
-    space.one_case(fmt::format("-Inf, {}", n), "and nothing else",
-                   {{"kind", "max"}, {"special", "all_minus_inf"}, {"n", n}, {"fill", "real"}});
-  // Sums of parts are far greater than the sum: what is kept of them in a narrower type shows. Not in integers, which it holds. At sizes of
-  // one part and of several, whatever a part is.
-  space.where([](const Point& p) {
-    const Fill fill = parse_fill(p.word("fill"), "fill");
-    return p.word("special") != "cancels" ||
-           (p.word("kind") == "sum" && p["n"] > 2 && !is_bitwise(fill) && fill != Fill::hostile);
-  });
-  for (const char* const n : {"61", "389", "769", "1031", "5003", "8209", "12007", "20011", "40009"})
-    space.one_case(fmt::format("parts, {}", n), "cancel each other",
-                   {{"kind", "sum"}, {"special", "cancels"}, {"n", n}, {"fill", "real"}});
-  space.dense({"n"}, 1);
-  space.timed_size("n", 1000, 2'000'000'000).timed_words("kind", {"sum", "max"});
+  const auto terms = [](const Point& p) { return p["n"]; };
+  space.work({.multiply_adds = terms, .elements = terms, .terms = terms, .where = {tells_special}});
+  space.one_case({"rounds of all terms",
+                  "kind=sum,n=24481|48959|65281|97919|130561|132601,special=none,layout=wide",
+                  "a grid as large as the device goes over them in rounds; a term that is lost changes sums "
+                  "alone"});
+  space.one_case({"threads beyond 16 bits", "kind=sum,n=280001,special=none,fill=real,layout=wide",
+                  "more than 65,536 threads of 16 bytes; exact fills end below 2^18 terms", Met::dear});
+  space.one_case({"whole pieces", "kind=sum|max,n=184320",
+                  "of any size: powers of two up to 4,096, or three, five, nine or 15 times such a one"});
+  space.one_case({"-Inf and nothing else", "kind=max,n=2|33|257|2049|20011,special=all_minus_inf,fill=real",
+                  "in a warp, in pieces of a block and in several blocks"});
+  space.one_case({"parts that cancel each other",
+                  "kind=sum,n=61|389|769|1031|5003|8209|12007|20011|40009,special=cancels,fill=real",
+                  "what is kept of them in a narrower type shows, at sizes of one part and of several"});
 }
 
 void Reduce::cases(CaseList& list) {
@@ -114,13 +107,7 @@ void Reduce::cases(CaseList& list) {
   list.add(Tier::smoke, "kind=sum,n=1", {exact, real}, "one term");
   list.add(Tier::smoke, "kind=sum,n=2", {exact, real}, "two terms");
   list.add(Tier::smoke, "kind=sum,n=31", {exact, real}, "one less than a warp");
-  list.add(Tier::smoke, "kind=sum,n=33", {exact, real}, "one more than a warp");
-  list.add(Tier::smoke, "kind=sum,n=255", {exact, wide, positive}, "one less than a block");
   list.add(Tier::smoke, "kind=sum,n=257", {exact, scaled}, "one more than a block");
-  list.add(Tier::smoke, "kind=sum,n=1021", {exact, real, hostile}, "prime");
-  list.add(Tier::smoke, "kind=sum,n=4096", {exact, real}, "whole blocks only");
-  list.add(Tier::smoke, "kind=sum,n=262147", {positive, exact, real},
-           "prime, many blocks: drift shows in positive terms");
   list.add(Tier::smoke, "kind=sum,n=5003,special=inf", {real},
            "one infinity: a compensation must not turn it into NaN");
   list.add(Tier::smoke, "kind=sum,n=5003,special=minus_inf", {real}, "the other infinity");
@@ -131,14 +118,12 @@ void Reduce::cases(CaseList& list) {
   list.add(Tier::smoke, "kind=max,n=1021,special=subnormal", {real}, "a subnormal maximum");
   list.add(Tier::smoke, "kind=max,n=0", {exact}, "the empty maximum is -Inf");
   list.add(Tier::smoke, "kind=max,n=1", {exact, real}, "one term");
-  list.add(Tier::smoke, "kind=max,n=33", {exact, real}, "one more than a warp");
   list.add(Tier::smoke, "kind=max,n=5003,special=negative", {real},
            "all negative: a maximum that starts from 0, or joins blocks by their bits, shows");
   list.add(Tier::smoke, "kind=max,n=5003,special=minus_zero", {real},
            "-0 above negative values: by its bits it is the lowest, or none that is greater than 0");
   list.add(Tier::smoke, "kind=max,n=5003,special=all_minus_inf", {real},
            "all -Inf: a sentinel of -FLT_MAX shows");
-  list.add(Tier::smoke, "kind=max,n=1021", {exact, real, scaled, hostile}, "prime");
   list.add(Tier::smoke, "kind=max,n=5003,special=nan_first", {real},
            "NaN first: lost where the comparison favours the newer value");
   list.add(Tier::smoke, "kind=max,n=5003,special=nan_last", {real},
@@ -147,7 +132,6 @@ void Reduce::cases(CaseList& list) {
   for (const char* const kind : {"sum", "max"})
     list.add(Tier::smoke, fmt::format("kind={},n=5003,special=inf_nan", kind), {real},
              "NaN behind +Inf: who stops at what nothing exceeds never sees it");
-  list.add(Tier::smoke, "kind=max,n=262147", {real, positive}, "prime, many blocks");
   list.add(Tier::smoke, "kind=sum,n=40009,special=negative", {scaled}, "one sign, and every scale");
   list.add_hostile(Tier::smoke, "kind=sum,n=1035", 7, "every special value at every class of position");
   list.add_hostile(Tier::smoke, "kind=max,n=1035", 56, "every special value at every class of position");

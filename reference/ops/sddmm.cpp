@@ -15,35 +15,22 @@ namespace plumb {
 
 void Sddmm::describe(CaseSpace& space) {
   using enum Fill;
-  space.extent("rows").extent("cols").extent("k").sparse("rows", "cols");
+  space.extent("rows", {.role = "rows"})
+      .extent("cols", {.role = "cols"})
+      .extent("k", {.role = "depth", .unrolled = true, .timed = timed_range(8, 256)})
+      .layout({.sparse = true, .widths = {"k"}});
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
-  space.terms([](const Point& p) { return p["k"]; });
-  space.work([](const Point& p) { return expected_entries(p, "rows", "cols") * p["k"]; },
-             [](const Point& p) {
-               return expected_entries(p, "rows", "cols") + (p["rows"] + p["cols"]) * (p["k"] + 1);
-             });
+  const auto entries = [](const Point& p) { return expected_entries(p, "rows", "cols"); };
+  space.work({.multiply_adds = [=](const Point& p) { return entries(p) * p["k"]; },
+              .elements = [=](const Point& p) { return entries(p) + (p["rows"] + p["cols"]) * (p["k"] + 1); },
+              .terms = [](const Point& p) { return p["k"]; }});
   space.alike({"rows", "cols"}).alike({"cols", "k"}).alike({"rows", "k"});
-  space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); })
+  space.count("entries", entries)
       .count("elements of X", [](const Point& p) { return p["rows"] * p["k"]; })
       .count("elements of Y", [](const Point& p) { return p["cols"] * p["k"]; });
-  // kernels are made for these, where X and Y allow vectors
-  for (const char* const k : {"16", "32", "64", "128"})
-    space.form(fmt::format("k on 16 bytes, {}", k), "a line or more", {{"k", k}, {"layout", "wide"}});
-  space.beside_on_16_bytes("k", {16, 32, 64, 128})
-      .large_on_16_bytes({"rows", "k"})
-      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"k", "36"}})
-      .one_array_narrow({{"rows", "604"}, {"cols", "4"}, {"k", "4"}, {"row_mean", "2"}}, "tall");
-  space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"k", "36"}})
-      .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"k", "41"}});
-  space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({"k"}).rows_few_beyond_blocks().rows_alike_at_their_ends({{"k", "3"}});
-  space.long_row_beside("k").made_for("k", {2, 4, 8, 16, 32, 64},
-                                      {{"rows", "33"}, {"cols", "67"}, {"row_mean", "5"}});
-  space.few_beyond_blocks("rows", {{"cols", "7"}, {"k", "3"}, {"row_mean", "2"}});
-  space.few_beyond_blocks("k", {{"rows", "37"}, {"cols", "9"}, {"row_mean", "3"}});
-  space.rests_of_four({"k"});
-  space.dense({"k"}).facing().special("subnormal", {"0", "1"});
-  space.timed_range("k", 8, 256);
+  space.one_case({"a line or more", "k=16|32|64|128,layout=wide",
+                  "kernels are made for these, where X and Y allow vectors", Met::with_all});
+  space.special("facing").special("subnormal", {"0", "1"});
 }
 
 void Sddmm::cases(CaseList& list) {
@@ -56,60 +43,25 @@ void Sddmm::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=36,cols=36,k=0,density=0.2,layout=wide", {exact},
            "empty products where all arrays lie on 16 bytes");
   list.add(Tier::smoke, "rows=1,cols=1,k=1,density=1", {exact, real}, "the smallest product");
-  list.add(Tier::smoke, "rows=85,cols=219,k=1,density=0.05", {exact, real},
-           "one term: no sum to hide behind");
-  list.add(Tier::smoke, "rows=219,cols=85,k=3,density=0.05", {exact, real, hostile},
-           "shorter than any vector");
   list.add(Tier::smoke, "rows=255,cols=257,k=16,density=0.06", {exact, wide, real, scaled},
            "a GCN's hidden width");
-  list.add(Tier::smoke, "rows=257,cols=300,k=32,density=0.05", {exact, real, positive},
-           "one term per lane of a warp");
-  list.add(Tier::smoke, "rows=257,cols=300,k=33,density=0.05", {exact, real}, "one more than a warp");
-  list.add(Tier::smoke, "rows=211,cols=223,k=47,density=0.05", {exact, real, hostile},
-           "prime, one short of 48");
-  list.add(Tier::smoke, "rows=101,cols=103,k=128,density=0.08", {exact, wide, real}, "whole vectors");
-  list.add(Tier::smoke, "rows=67,cols=103,k=300,density=0.08", {exact, real, positive},
-           "a ragged tail after many vectors");
-  list.add(Tier::smoke, "rows=300,cols=1500,k=17,density=0.004,pattern=giant", {exact, real},
-           "one row holds every column");
   list.add(Tier::smoke, "rows=700,cols=700,k=16,density=0.01,pattern=powerlaw", {exact, real}, "skewed rows");
-  list.add(Tier::smoke, "rows=600,cols=450,k=7,density=0.02,pattern=empty", {exact, hostile},
-           "the first half and every third row empty: a balanced split begins late");
   list.add(Tier::smoke, "rows=200,cols=150,k=40,density=0.06,pattern=unsorted", {exact, real},
            "repeated columns: each gets the whole product");
-  list.add(Tier::smoke, "rows=333,cols=333,k=64,density=0,pattern=diagonal", {exact, real},
-           "one entry per row: attention with itself");
   list.add(Tier::smoke, "rows=300,cols=300,k=32,density=0,pattern=arrow", {exact, real},
            "one full row before short ones");
-  list.add(Tier::smoke, "rows=400,cols=250,k=20,density=0.03,pattern=rmat", {exact, real},
-           "rows and columns skewed");
   list.add(Tier::smoke, "rows=301,cols=301,k=40,density=0.1,pattern=banded", {exact, real, hostile},
            "neighbouring rows share their columns");
   list.add(Tier::smoke, "rows=211,cols=223,k=40,density=0.05,subnormal=1", {real},
            "subnormal sums: an addition that flushes them to 0 shows");
   list.add(Tier::smoke, "rows=67,cols=67,k=35,density=0.2,same=1", {exact, real},
            "X and Y are one array, and the pattern is not symmetric");
-  list.add(Tier::smoke, "rows=3000,cols=20,k=12,density=0.002", {exact, real},
-           "32 entries span hundreds of empty rows");
-  list.add(Tier::smoke, "rows=3,cols=5000,k=16,density=0.9", {exact, positive},
-           "long rows only, fewer than cores");
   list.add(Tier::smoke, "rows=120,cols=4500,k=36,density=0.02,pattern=giant", {exact, real},
            "one long row among those that share columns");
-  add_misleading_counts(list, ",k=9");
-  list.add(
-      Tier::smoke, "rows=2,cols=65537,k=1,density=0,pattern=arrow", {exact},
-      "a row's last column and the next row's first are 65,536 apart: a difference that is 0 in 16 bits");
-  list.add(Tier::smoke, "rows=41,cols=37,k=70,density=0.3,facing=run_of_zeros", {real},
-           "rows of Y that are all zeros meet NaN and infinities of X");
-  list.add(Tier::smoke, "rows=41,cols=37,k=11,density=0.1,facing=rows_small", {real},
-           "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
 
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",k=32", {real}, m.why);
   }
-  list.add(Tier::smoke, "rows=257,cols=640,k=3,density=0.004,pattern=two", {exact},
-           "two long rows, whole blocks of rows apart: what is kept for a row by a remainder of its number "
-           "is shared");
   list.add_hostile(Tier::smoke, "rows=67,cols=35,k=37,density=0.1", 14,
                    "every special value at every class of position");
   list.add(Tier::full, std::string(kSizedMatrices[0].parameters) + ",k=128", {real},
@@ -121,7 +73,6 @@ void Sddmm::cases(CaseList& list) {
   list.add(Tier::full, "rows=66463,cols=66463,k=41,density=0.0003,pattern=giant", {exact, real},
            "one row of everything, ragged k");
   list.add_far_rows("rows=7,cols=6,k=5,density=0.5");
-  add_pairs_across_chunks(list, ",k=3");
 }
 
 namespace {

@@ -14,34 +14,21 @@ namespace plumb {
 
 void SkinnyGemm::describe(CaseSpace& space) {
   using enum Fill;
-  space.extent("v").extent("k").extent("n");
+  space.extent("v", {.role = "rows", .timed = timed_size(1000, 8'000'000)})
+      .extent("k", {.role = "depth", .unrolled = true, .timed = timed_range(8, 512)})
+      .extent("n", {.role = "width", .timed = timed_range(1, 64)})
+      .layout({.widths = {"k", "n"}});
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
-  space.terms([](const Point& p) { return p["k"]; });
-  space.work([](const Point& p) { return p["v"] * p["n"] * p["k"]; },
-             [](const Point& p) { return p["v"] * p["k"] + p["k"] * p["n"] + p["v"] * p["n"]; });
+  space.work({.multiply_adds = [](const Point& p) { return p["v"] * p["n"] * p["k"]; },
+              .elements = [](const Point& p) { return p["v"] * p["k"] + p["k"] * p["n"] + p["v"] * p["n"]; },
+              .terms = [](const Point& p) { return p["k"]; }});
   space.alike({"v", "k"}).alike({"k", "n"}).alike({"v", "n"});
   space.count("elements of X", [](const Point& p) { return p["v"] * p["k"]; })
       .count("elements of W", [](const Point& p) { return p["k"] * p["n"]; })
       .count("elements of Y", [](const Point& p) { return p["v"] * p["n"]; });
-  // kernels are made for these, where X is read in bulk
-  for (const char* const k : {"64", "128"})
-    space.form(fmt::format("k on 16 bytes, {}", k), "whole lines", {{"k", k}, {"layout", "wide"}});
-  space.rounds_of_rows("v", "k").large_on_16_bytes({"v", "n"}, {{"k", "4"}}).large_on_16_bytes({"k"});
-  space.beside_on_16_bytes("k", {64, 128}).one_array_narrow({{"v", "36"}, {"k", "36"}, {"n", "16"}});
-  space.one_array_narrow({{"v", "604"}, {"k", "4"}, {"n", "4"}}, "tall");
-  // X can be read in bulk, and ends within a line
-  space.one_case("k on 16 bytes", "whole vectors and no whole line",
-                 {{"v", "67"}, {"k", "100"}, {"n", "16"}, {"layout", "wide"}});
-  space.on_8_bytes({{"v", "36"}, {"k", "36"}, {"n", "16"}})
-      .rows_on_pages({{"v", "100"}, {"k", "41"}, {"n", "19"}});
-  space.whole_blocks({"k"})
-      .few_beyond_blocks("k", {{"v", "37"}, {"n", "3"}})
-      .few_beyond_blocks("v", {{"k", "5"}, {"n", "3"}});
-  space.reciprocal_rounded_down("n", {{"v", "3"}, {"k", "2"}});
-  space.made_for("n", {2, 4, 8, 16, 32, 64}, {{"v", "67"}, {"k", "41"}});
-  space.rests_of_four({"k"});
-  space.dense({"k", "n"}).facing().special("whole_first", {"0", "1"});
-  space.timed_size("v", 1000, 8'000'000).timed_range("k", 8, 512).timed_range("n", 1, 64);
+  space.one_case({"whole lines", "k=64|128,layout=wide", "kernels are made for these, and read X in bulk",
+                  Met::with_all});
+  space.special("facing").special("whole_first", {"0", "1"});
 }
 
 void SkinnyGemm::cases(CaseList& list) {
@@ -52,26 +39,10 @@ void SkinnyGemm::cases(CaseList& list) {
   list.add(Tier::smoke, "v=5,k=0,n=133", {exact}, "nothing to sum: Y = +0, wider than a warp");
   list.add(Tier::smoke, "v=36,k=0,n=16,layout=wide", {exact},
            "nothing to sum where rows are whole vectors on 16 bytes");
-  list.add(Tier::smoke, "v=1,k=128,n=16", {exact, real}, "one row");
   list.add(Tier::smoke, "v=1000,k=128,n=16", {exact, wide, index, real, positive, scaled, hostile},
            "the shape the ladder is about");
-  list.add(Tier::smoke, "v=1024,k=128,n=16", {exact, real}, "whole blocks only");
   list.add(Tier::smoke, "v=255,k=128,n=16", {exact, hostile}, "one less than a block of 256 rows");
-  list.add(Tier::smoke, "v=257,k=128,n=16", {exact, real},
-           "one more: threads of the last block leave before a barrier");
-  list.add(Tier::smoke, "v=515,k=128,n=1", {exact, real}, "one column");
-  list.add(Tier::smoke, "v=515,k=128,n=3", {exact, index}, "less than a vector");
-  list.add(Tier::smoke, "v=515,k=128,n=7", {exact, real}, "a prime width: seven classes");
   list.add(Tier::smoke, "v=515,k=128,n=15", {exact, hostile}, "one less than the tile of columns");
-  list.add(Tier::smoke, "v=515,k=128,n=17", {exact, real}, "one more than the tile of columns");
-  list.add(Tier::smoke, "v=333,k=128,n=32", {exact, real}, "two tiles of columns");
-  list.add(Tier::smoke, "v=333,k=128,n=41", {exact, real},
-           "columns beyond a multiple of 16 are lost by a careless tile");
-  list.add(Tier::smoke, "v=333,k=128,n=64", {exact, real}, "the widest");
-  list.add(Tier::smoke, "v=333,k=1,n=16", {exact, real}, "an outer product");
-  list.add(Tier::smoke, "v=333,k=15,n=16", {exact, real}, "K one less than its tile");
-  list.add(Tier::smoke, "v=333,k=17,n=16", {exact, wide, real}, "K one more than its tile");
-  list.add(Tier::smoke, "v=333,k=100,n=24", {exact, real, positive}, "K ends inside a tile");
   list.add(Tier::smoke, "v=101,k=1433,n=16", {exact, wide, real},
            "the features of Cora: W no longer fits near memory");
   list.add(Tier::smoke, "v=67,k=35,n=16,whole_first=1", {real},
@@ -84,14 +55,6 @@ void SkinnyGemm::cases(CaseList& list) {
   list.add(Tier::smoke, "v=67,k=100,n=112", {exact},
            "W of 89,600 bytes: more than a kernel may have asked for", {Dtype::f64});
   list.add_hostile(Tier::smoke, "v=67,k=41,n=19", 24, "every special value at every class of position");
-  list.add(Tier::smoke, "v=41,n=7,k=11,facing=rows_small", {real},
-           "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const shape : {"v=9,n=11,k=37", "v=5,n=4,k=300"}) {
-    for (const char* const facing : {"zeros", "run_of_zeros"})
-      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
-               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
-               "rows or in long ones");
-  }
 
   list.add_beyond_a_grid("v=524309,k=1,n=1");
   list.add(Tier::full, "v=281903,k=128,n=16", {exact, wide, real, positive, hostile},

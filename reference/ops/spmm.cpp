@@ -17,38 +17,23 @@ namespace plumb {
 
 void Spmm::describe(CaseSpace& space) {
   using enum Fill;
-  space.extent("rows").extent("cols").extent("n").sparse("rows", "cols");
+  space.extent("rows", {.role = "rows"})
+      .extent("cols", {.role = "cols"})
+      .extent("n", {.role = "width", .unrolled = true, .timed = timed_range(1, 256)})
+      .layout({.sparse = true, .widths = {"n"}});
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
-  space.terms([](const Point& p) { return longest_row(p, "rows", "cols"); });
-  space.work([](const Point& p) { return expected_entries(p, "rows", "cols") * p["n"]; },
-             [](const Point& p) {
-               return expected_entries(p, "rows", "cols") + (p["rows"] + p["cols"]) * (p["n"] + 1);
-             });
+  const auto entries = [](const Point& p) { return expected_entries(p, "rows", "cols"); };
+  space.work({.multiply_adds = [=](const Point& p) { return entries(p) * p["n"]; },
+              .elements = [=](const Point& p) { return entries(p) + (p["rows"] + p["cols"]) * (p["n"] + 1); },
+              .terms = [](const Point& p) { return longest_row(p, "rows", "cols"); }});
   space.alike({"rows", "cols"}).alike({"cols", "n"}).alike({"rows", "n"});
-  space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); })
+  space.count("entries", entries)
       .count("elements of B", [](const Point& p) { return p["cols"] * p["n"]; })
       .count("elements of C", [](const Point& p) { return p["rows"] * p["n"]; });
-  // kernels are made for these, where B and C allow vectors
-  for (const char* const n : {"16", "32", "40", "128"})
-    space.form(fmt::format("n on 16 bytes, {}", n), "whole vectors", {{"n", n}, {"layout", "wide"}});
-  space.beside_on_16_bytes("n", {16, 32, 40, 128})
-      .large_on_16_bytes({"rows", "n"})
-      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"n", "36"}})
-      .one_array_narrow({{"rows", "604"}, {"cols", "4"}, {"n", "4"}, {"row_mean", "2"}}, "tall");
-  space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"n", "36"}})
-      .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"n", "41"}});
-  space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({}).rows_few_beyond_blocks().rows_alike_at_their_ends({{"n", "3"}});
-  space.long_row_beside("n").made_for("n", {2, 4, 8, 16, 32, 64},
-                                      {{"rows", "33"}, {"cols", "67"}, {"row_mean", "5"}});
-  space.few_beyond_blocks("rows", {{"cols", "7"}, {"n", "3"}, {"row_mean", "2"}});
-  space.few_beyond_blocks("n", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}});
-  space.reciprocal_rounded_down("n", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}},
-                                {{"rows", "33"}, {"cols", "9"}, {"row_mean", "3"}});
-  space.rests_of_four({"n"});
-  space.dense({"n"}).facing().special("equal", {"0", "1"}).special("ones", {"0", "1"});
+  space.one_case({"whole vectors", "n=16|32|40|128,layout=wide",
+                  "kernels are made for these, where B and C allow vectors", Met::with_all});
+  space.special("facing").special("equal", {"0", "1"}).special("ones", {"0", "1"});
   space.special("whole_first", {"0", "1"}).special("subnormal", {"0", "1"});
-  space.timed_range("n", 1, 256);
 }
 
 void Spmm::cases(CaseList& list) {
@@ -62,51 +47,30 @@ void Spmm::cases(CaseList& list) {
            "nnz == 0: C = +0 even where B holds NaN");
   list.add(Tier::smoke, "rows=36,cols=36,n=36,density=0,layout=wide", {hostile},
            "nnz == 0 where rows are whole vectors on 16 bytes");
-  list.add(Tier::smoke, "rows=85,cols=219,n=1,density=0.05", {exact, real}, "width 1: spmv in disguise");
   list.add(Tier::smoke, "rows=85,cols=219,n=3,density=0.05", {exact, real, hostile},
            "narrower than any vector");
-  list.add(Tier::smoke, "rows=219,cols=85,n=6,density=0.05", {exact, positive}, "citeseer's classes");
-  list.add(Tier::smoke, "rows=219,cols=85,n=7,density=0.05", {exact, real}, "cora's classes");
   list.add(Tier::smoke, "rows=255,cols=257,n=16,density=0.06", {exact, wide, real, scaled},
            "a GCN's hidden width");
-  list.add(Tier::smoke, "rows=257,cols=300,n=32,density=0.05", {exact, real},
-           "one lane per column of a warp");
-  list.add(Tier::smoke, "rows=257,cols=300,n=40,density=0.05", {exact, real}, "a multiple of 8, not of 16");
-  list.add(Tier::smoke, "rows=211,cols=223,n=41,density=0.05", {exact, index, real, hostile},
-           "prime: one past a multiple of 8");
-  list.add(Tier::smoke, "rows=211,cols=223,n=47,density=0.05", {exact, wide, real},
-           "one short of a multiple of 16");
-  list.add(Tier::smoke, "rows=211,cols=223,n=64,density=0.05", {exact, real, positive}, "two lanes' worth");
-  list.add(Tier::smoke, "rows=101,cols=103,n=128,density=0.08", {exact, real}, "a tile of 128 columns");
   list.add(Tier::smoke, "rows=120,cols=150,n=31,density=0.3,pattern=banded,equal=1", {exact, scaled},
            "a graph without weights: equal values, neighbouring columns; and a column short of a warp");
   list.add(Tier::smoke, "rows=120,cols=150,n=20,density=0.1,ones=1", {exact, real},
            "a graph without weights: all values are 1, and B is in full precision");
   list.add(Tier::smoke, "rows=120,cols=150,n=20,density=0.1,whole_first=1", {real},
            "the first half of B is whole numbers, the other is not");
-  list.add(Tier::smoke, "rows=67,cols=103,n=256,density=0.08", {exact, real}, "wider than a block's tile");
   list.add(Tier::smoke, "rows=300,cols=1500,n=33,density=0.004,pattern=giant", {exact, wide, real, positive},
            "one row holds everything: it spans threads and blocks of a non-zero split");
   list.add(Tier::smoke, "rows=700,cols=700,n=16,density=0.01,pattern=powerlaw", {exact, real, scaled},
            "skewed rows");
   list.add(Tier::smoke, "rows=600,cols=450,n=7,density=0.02,pattern=empty", {exact, real, hostile},
            "the first half and every third row empty: +0, also beside NaN in B");
-  list.add(Tier::smoke, "rows=200,cols=150,n=41,density=0.06,pattern=unsorted", {exact, index, real, hostile},
-           "columns unsorted and repeated");
-  list.add(Tier::smoke, "rows=500,cols=500,n=32,density=0.03,pattern=banded", {exact, real},
-           "rows share columns of B");
   list.add(Tier::smoke, "rows=333,cols=333,n=40,density=0,pattern=diagonal", {exact, index},
            "C is B, row for row, scaled");
   list.add(Tier::smoke, "rows=300,cols=300,n=32,density=0,pattern=arrow", {exact, real},
            "one full row before short ones");
-  list.add(Tier::smoke, "rows=400,cols=250,n=20,density=0.03,pattern=rmat", {exact, real},
-           "rows and columns skewed");
   list.add(Tier::smoke, "rows=211,cols=223,n=20,density=0.05,subnormal=1", {real},
            "subnormal sums: an addition that flushes them to 0 shows");
   list.add(Tier::smoke, "rows=60,cols=1501,n=16,density=0.004,pattern=giant,subnormal=1", {real},
            "subnormal sums of a row in parts");
-  list.add(Tier::smoke, "rows=3,cols=6000,n=16,density=0.9", {exact, real, positive},
-           "long rows only, fewer than cores");
 
   list.add(Tier::smoke, "rows=12,cols=1500,n=41,density=0.4", {exact, real},
            "every row long enough to be cut, and nothing aligned");
@@ -114,24 +78,9 @@ void Spmm::cases(CaseList& list) {
            "rows of 33 to 99: on both sides of where variants stage, batch and cut");
   list.add(Tier::smoke, "rows=2,cols=600000,n=1,density=0,pattern=arrow", {exact},
            "a row of more entries than parts of one length are kept for");
-  add_misleading_counts(list, ",n=9");
-  list.add(
-      Tier::smoke, "rows=2,cols=65537,n=1,density=0,pattern=arrow", {exact},
-      "a row's last column and the next row's first are 65,536 apart: a difference that is 0 in 16 bits");
-  list.add(Tier::smoke, "rows=41,cols=37,n=7,density=0.1,facing=rows_small", {real},
-           "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const shape : {"rows=41,cols=37,n=7,density=0.3", "rows=7,cols=1100,n=4,density=0.4"}) {
-    for (const char* const facing : {"zeros", "run_of_zeros"})
-      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
-               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
-               "rows or in long ones");
-  }
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",n=32", {real}, m.why);
   }
-  list.add(Tier::smoke, "rows=257,cols=640,n=3,density=0.004,pattern=two", {exact},
-           "two long rows, whole blocks of rows apart: what is kept for a row by a remainder of its number "
-           "is shared");
   list.add_hostile(Tier::smoke, "rows=133,cols=67,n=37,density=0.05", 14,
                    "every special value at every class of position");
   list.add(Tier::full, "rows=65568,cols=67,n=33,density=0.005", {exact},
@@ -149,7 +98,6 @@ void Spmm::cases(CaseList& list) {
            "more than 2^31 elements of C: row * ld must be 64-bit", {Dtype::f32});
   list.add_beyond_a_grid("rows=524309,cols=3,n=1,density=0.2");
   list.add_far_rows("rows=7,cols=6,n=5,density=0.5");
-  add_pairs_across_chunks(list, ",n=3");
 }
 
 template <class T>

@@ -19,21 +19,17 @@ namespace plumb {
 
 void Spmv::describe(CaseSpace& space) {
   using enum Fill;
-  space.extent("rows").extent("cols").sparse("rows", "cols").scalar("alpha", "1").scalar("beta", "0");
+  space.extent("rows", {.role = "rows"}).extent("cols", {.role = "cols"}).layout({.sparse = true});
+  space.words("alpha", {"1"}, {.factor = true})
+      .words("beta", {"0"}, {.factor = true, .timed = timed_words({"0", "0", "1"})});
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
-  space.terms([](const Point& p) { return longest_row(p, "rows", "cols"); });
-  space.work([](const Point& p) { return expected_entries(p, "rows", "cols"); },
-             [](const Point& p) { return expected_entries(p, "rows", "cols") + p["rows"] + p["cols"]; });
-  space.hides("alpha", "zero").hides("alpha", "minus zero");
-  space.alike({"rows", "cols"});
-  space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); });
-  space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({}).rows_few_beyond_blocks().rows_alike_at_their_ends();
-  space.few_beyond_blocks("rows", {{"cols", "7"}, {"row_mean", "2"}});
-  space.added_as_it_is({{"rows", "300"}, {"cols", "1100"}, {"row_mean", "3"}, {"pattern", "giant"}});
-  space.facing("rows").special("equal", {"0", "1"}).special("ones", {"0", "1"});
-  space.special("subnormal", {"0", "1"}, {{"", "alpha", "1"}, {"", "beta", "0"}});
-  space.timed_words("beta", {"0", "0", "1"});
+  const auto entries = [](const Point& p) { return expected_entries(p, "rows", "cols"); };
+  space.work({.multiply_adds = entries,
+              .elements = [=](const Point& p) { return entries(p) + p["rows"] + p["cols"]; },
+              .terms = [](const Point& p) { return longest_row(p, "rows", "cols"); }});
+  space.hides("alpha", {"zero", "minus zero"}).alike({"rows", "cols"}).count("entries", entries);
+  space.special("facing").special("equal", {"0", "1"}).special("ones", {"0", "1"});
+  space.special("subnormal", {"0", "1"}, "alpha=1,beta=0");
 }
 
 void Spmv::cases(CaseList& list) {
@@ -106,35 +102,10 @@ void Spmv::cases(CaseList& list) {
            "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f32});
   list.add(Tier::smoke, "rows=67,cols=41,density=0.2,alpha=9.332636185032189e-302,beta=123456.79", {scaled},
            "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f64});
-  list.add(Tier::smoke, "rows=257,cols=640,density=0.004,pattern=two", {exact},
-           "two long rows, whole blocks of rows apart: what is kept for a row by a remainder of its number "
-           "is shared");
   list.add_hostile(Tier::smoke, "rows=133,cols=67,density=0.05,alpha=0.5,beta=2", 14,
                    "every special value at every class of position");
   list.add_hostile(Tier::smoke, "rows=67,cols=41,density=0.1", 7,
                    "the same without scalars: y is not read, and the sum is the answer");
-  add_misleading_counts(list, "");
-  list.add(
-      Tier::smoke, "rows=2,cols=65537,density=0,pattern=arrow", {exact},
-      "a row's last column and the next row's first are 65,536 apart: a difference that is 0 in 16 bits");
-  list.add(Tier::smoke, "rows=41,cols=37,density=0.1,facing=rows_small", {real},
-           "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const shape : {"rows=41,cols=37,density=0.3", "rows=9,cols=1100,density=0.4"}) {
-    for (const char* const facing : {"zeros", "run_of_zeros"})
-      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
-               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
-               "rows or in long ones");
-  }
-  for (const char* const shape : {"rows=9,cols=7,density=1", "rows=3,cols=2061,density=1",
-                                  "rows=9,cols=9,density=0,pattern=diagonal"}) {
-    for (const char* const facing : {"inf_tiny", "tiny_inf"})
-      list.add(
-          Tier::smoke, fmt::format("{},alpha=0.5,facing={}", shape, facing), {real},
-          "alpha must not be worked into x nor into A's values, in short rows, in long ones or in rows of "
-          "one entry");
-  }
-  list.add(Tier::smoke, "rows=9,cols=7,density=1,alpha=0.5,beta=0.5,facing=near_top", {real},
-           "equal scalars: a sum and y are too large together before they are scaled");
   list.add(Tier::smoke, "rows=9,cols=7,density=0.5,alpha=1.2e-40,beta=1.3e-40,facing=large", {real},
            "scalars below the normal numbers are none of them zero", {Dtype::f32});
   list.add(Tier::smoke, "rows=9,cols=7,density=0.5,alpha=1.2e-310,beta=1.3e-310,facing=large", {real},
@@ -152,7 +123,6 @@ void Spmv::cases(CaseList& list) {
            "a million rows of one entry");
   list.add(Tier::stress, "rows=4194304,cols=4194304,density=0.0000114,pattern=powerlaw", {exact, real},
            "200 M entries");
-  add_pairs_across_chunks(list, "");
 }
 
 template <class T>

@@ -17,23 +17,18 @@ namespace plumb {
 // index fill has a different number in every place.
 void Transpose::describe(CaseSpace& space) {
   using enum Fill;
-  space.extent("rows").extent("cols").fills({index, real, scaled, hostile});
-  space.work([](const Point& p) { return p["rows"] * p["cols"]; },
-             [](const Point& p) { return 2 * p["rows"] * p["cols"]; });
-  space.alike({"rows", "cols"});
-  space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
-  space.rounds([](const Point& p) { return p["rows"] * p["cols"]; });
-  space.large_on_16_bytes({"rows", "cols"});
-  space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
-  // rows of B that begin within a sector of 32 bytes: one tile more where this many columns and the part before them are just beyond one
-  for (const char* const rows : {"58", "62"})
-    space.one_case("rows, " + std::string(rows), "a sector short of a tile", {{"rows", rows}, {"cols", "41"}},
-                   true);
-  space.few_beyond_blocks("rows", {{"cols", "5"}}).few_beyond_blocks("cols", {{"rows", "5"}});
-  space.reciprocal_rounded_down("rows", {{"cols", "3"}}, {{"cols", "33"}})
-      .reciprocal_rounded_down("cols", {{"rows", "3"}}, {{"rows", "33"}});
-  space.dense({"rows", "cols"}, 2);
-  space.timed_size("rows", 4, 8'000'000).timed_size("cols", 4, 8'000'000, "rows", 0.3);
+  space.extent("rows", {.role = "rows", .timed = timed_size(4, 8'000'000)})
+      .extent("cols", {.role = "width", .timed = timed_size(4, 8'000'000, "rows", 0.3)})
+      .layout({.widths = {"rows", "cols"}, .arrays = 2})
+      .fills({index, real, scaled, hostile});
+  const auto elements = [](const Point& p) { return p["rows"] * p["cols"]; };
+  space.work({.multiply_adds = elements, .elements = [=](const Point& p) { return 2 * elements(p); }});
+  space.alike({"rows", "cols"}).count("elements", elements);
+  space.one_case(
+      {"a sector short of a tile", "rows=58|62,cols=41",
+       "rows of B begin within 32 bytes: one tile more where this many columns and the part before "
+       "them are just beyond one",
+       Met::dear});
 }
 
 void Transpose::cases(CaseList& list) {
@@ -46,16 +41,8 @@ void Transpose::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=31,cols=33", {index, real, hostile}, "one less and one more than a tile of 32");
   list.add(Tier::smoke, "rows=33,cols=31", {index, real, hostile}, "one more and one less than a tile of 32");
   list.add(Tier::smoke, "rows=32,cols=64", {index}, "whole tiles only");
-  list.add(Tier::smoke, "rows=63,cols=65", {index, real}, "one less and one more than two tiles");
   list.add(Tier::smoke, "rows=127,cols=129", {index, scaled}, "one less and one more than a tile of 128");
-  list.add(Tier::smoke, "rows=211,cols=7", {index, real},
-           "tall: a guard with the other matrix's bounds loses rows");
-  list.add(Tier::smoke, "rows=7,cols=211", {index, real}, "wide");
   list.add(Tier::smoke, "rows=1009,cols=1013", {index, real, hostile}, "prime sizes");
-  for (const char* const shape : {"rows=36,cols=36", "rows=604,cols=4", "rows=4,cols=604"})
-    for (const char* const layout : {"not_1", "not_2"})
-      list.add(Tier::smoke, std::string(shape) + ",layout=" + layout, {index},
-               "whole vectors, and both bases on 16 bytes: one matrix's rows are not");
   list.add_hostile(Tier::smoke, "rows=35,cols=37", 7, "every special value at every class of position");
 
   list.add_beyond_a_grid("rows=524309,cols=1");

@@ -59,7 +59,8 @@ class CoverBuilder {
       if (!p) return;  // impossible, unless a case for another tuple happens to meet it
       cover.tuples += open_.close_all(*p);
       Case c = space_.make(*p, cover.cases.size() + 1);
-      c.why = "covers " + describe(space_, tuple);
+      const std::string& why = space_.parameters()[tuple.parameter[0]].why;
+      c.why = "covers " + describe(space_, tuple) + (tuple.size == 1 && !why.empty() ? ": " + why : "");
       cover.cases.push_back(std::move(c));
     });
     open_.for_each_open([&](const ClassTuple& tuple, std::size_t) { cover.impossible.push_back(tuple); });

@@ -23,6 +23,7 @@ std::vector<Case> ErasedOperator::cases() const {
 CaseSpace ErasedOperator::space() const {
   CaseSpace described(contract_.name, contract_.dtypes);
   contract_.describe(described);
+  described.complete();
   return described;
 }
 

@@ -21,7 +21,7 @@ struct Limits {
   CaseLimit small, thin, once, context;
 };
 constexpr Limits kDeviceLimits{{5e4, 2e5}, {2.9e5, 1e6}, {1e6, 1.3e6}, {1e5, 2e5}};
-constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {2.9e5, 3e5}, {3.3e5, 4e5}, {8e3, 2.5e4}};
+constexpr Limits kExecutorLimits{{4e3, 1.2e4}, kCheapOnce, kDearOnce, {8e3, 2.5e4}};
 constexpr CaseLimit kFullLimit{2e6, 2e7};
 constexpr double kLargestElement = 8;  // bytes
 
@@ -104,7 +104,8 @@ std::vector<CoverLayer> layers_of_classes(const CaseSpace& space, Tier tier, Cas
     return layers;
   }
   std::vector<Combination> triples = fill_scalar_size_triples(space);
-  triples.insert(triples.end(), space.triples_together().begin(), space.triples_together().end());
+  const std::vector<Combination> together = space.triples_together();
+  triples.insert(triples.end(), together.begin(), together.end());
   std::vector<Combination> once = single_parameters(space), of_forms = form_pairs(space);
   once.insert(once.end(), of_forms.begin(), of_forms.end());
   return {{std::move(triples), kDeviceLimits.small},

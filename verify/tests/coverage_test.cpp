@@ -27,7 +27,7 @@ namespace {
 
 bool has_once(const CaseSpace& space, const Point& p, Sizes sizes) {
   for (std::size_t i = 0; i < p.classes.size(); ++i) {
-    const auto& [key, kind, classes, simplest, timed] = space.parameters()[i];
+    const auto& [key, kind, classes, simplest, timed, why] = space.parameters()[i];
     if (kind == ParameterKind::derived || p.classes[i] >= classes.size()) continue;
     if (classes[p.classes[i]].once || met_once(space, sizes, i, p.classes[i])) return true;
   }

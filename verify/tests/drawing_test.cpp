@@ -19,19 +19,14 @@
 #include "verify/drawing/draws.hpp"
 #include "verify/drawing/open_tuples.hpp"
 #include "verify/drawing/shrink.hpp"
+#include "verify/engine/entry.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/operators.hpp"
 
 namespace plumb {
 namespace {
 
 constexpr CaseLimit kSmall{5e4, 5e5};
-
-template <class Op>
-CaseSpace space_of() {
-  CaseSpace space(Op::kName);
-  Op::describe(space);
-  return space;
-}
 
 template <class... Ops, class F>
 void each_operator(OperatorList<Ops...>, F&& f) {
@@ -47,7 +42,10 @@ void make_and_validate(const Case& c) {
 
 CaseSpace two_sizes() {
   CaseSpace space("gemv");
-  space.extent("rows").extent("cols").scalar("alpha", "1").fills({Fill::exact, Fill::real});
+  space.extent("rows")
+      .extent("cols")
+      .words("alpha", {"1"}, {.factor = true})
+      .fills({Fill::exact, Fill::real});
   return space;
 }
 
@@ -106,34 +104,60 @@ TEST_CASE("derived classes follow from the parameters, and are in no id") {
   CHECK(square > 5);
 }
 
-TEST_CASE("rounds of a device's threads are counted in bytes, and some case has each number of them") {
-  CaseSpace space("reduce");
-  space.extent("n").also("n", "rounds", {40009, 110017, 160001}).fills({Fill::exact, Fill::real});
-  space.rounds([](const Point& p) { return p["n"]; });
-  space.work([](const Point& p) { return p["n"]; }, [](const Point& p) { return p["n"]; });
-  const auto rounds = [&](const char* id) {
-    const std::string names = space.class_names(*space.locate(parse_case(id)));
-    const std::size_t at = names.find("in ");
-    return at == std::string::npos ? "" : names.substr(at);
+TEST_CASE("known traps have two, three, four and more rounds of the executor's device in each type") {
+  for (const char* const op : {"bias_relu", "transpose", "reduce"}) {
+    const CaseSpace space = find_operator(op).space();
+    for (const auto& [type, bytes] : {std::pair{"f32", 4}, {"f64", 8}}) {
+      std::set<double> rounds;
+      for (const Parameter& p : space.parameters()) {
+        const bool of_type = p.key.ends_with(fmt::format(" of {}", type));
+        if (!of_type || p.classes.front().name.find("rounds of all") == std::string::npos) continue;
+        double elements = 1;
+        for (const auto& [key, word] : parse_values(p.key.substr(0, p.key.find(" of "))))
+          elements *= key == "rows" || key == "cols" || key == "n" ? std::stod(word) : 1;
+        rounds.insert(std::min(5.0, std::ceil(elements * bytes / kBytesOfRound)));
+      }
+      CAPTURE(op);
+      CAPTURE(type);
+      for (const double wanted : {2.0, 3.0, 4.0, 5.0}) CHECK(rounds.count(wanted) == 1);
+    }
+  }
+}
+
+TEST_CASE("a known trap is added where an operator has what it names, and its cases are not too large") {
+  const auto has_trap = [](const char* op, std::string_view key) {
+    return find_operator(op).space().has(key);
   };
-  CHECK(rounds("reduce.f32(n=32768,fill=real,layout=wide,seed=1)").empty());
-  CHECK(rounds("reduce.f32(n=32769,fill=real,layout=wide,seed=1)") == "in two rounds of f32: all elements");
-  CHECK(rounds("reduce.f64(n=32769,fill=real,layout=wide,seed=1)") == "in three rounds of f64: all elements");
-  CHECK(rounds("reduce.f32(n=98305,fill=real,layout=wide,seed=1)") == "in four rounds of f32: all elements");
-  CHECK(rounds("reduce.f64(n=65537,fill=real,layout=wide,seed=1)") == "in more rounds of f64: all elements");
-  CHECK(rounds("reduce.f64(n=300007,fill=real,layout=wide,seed=1)").empty());
-  CHECK(rounds("reduce.f64(n=65537,fill=real,layout=wide,seed=1)") == "in more rounds of f64: all elements");
-  CHECK(rounds("reduce.f64(n=65537,fill=real,layout=narrow,seed=1)").empty());
-  CHECK(rounds("reduce.f64(n=65537,fill=real,seed=1)").empty());
-  const Cover made = cover(space, {{single_parameters(space), {2.9e5, 3e5}}}, {}, 1);
-  for (const ClassTuple& t : made.impossible)
-    CHECK(space.parameters()[t.parameter[0]].kind != ParameterKind::derived);
+  CHECK(has_trap("gemm", "k=129,m=37,n=3 of f32"));
+  CHECK(has_trap("sddmm", "k=129,rows=37,cols=9,row_mean=3 of f64"));
+  CHECK(has_trap("spmv", "pattern=last,row_mean=0.3,rows=70001,cols=5003 of f32"));
+  CHECK(!has_trap("dense_to_csr", "pattern=last,row_mean=0.3,rows=70001,cols=5003 of f32"));  // 350 M places
+  CHECK(has_trap("gemm", "layout=not_3,m=36,n=36,k=36 of f32"));
+  CHECK(has_trap("transpose", "layout=not_2,rows=36,cols=36 of f32"));
+  CHECK(!has_trap("transpose", "layout=not_3,rows=36,cols=36 of f32"));  // it has two arrays
+  for (const Trap& trap : known_traps()) {
+    CAPTURE(trap.constraint);
+    CHECK(!trap.why.empty());
+    bool any = false;
+    for (const auto& entry : operators()) {
+      const std::vector<Parameter>& all = entry->space().parameters();
+      any = any || std::any_of(all.begin(), all.end(), [&](const Parameter& p) { return p.why == trap.why; });
+    }
+    CHECK(any);
+  }
+}
+
+TEST_CASE("a trap of an operator's own that names no parameter of it is an error") {
+  CaseSpace space("gemv");
+  space.extent("rows").fills({Fill::exact});
+  CHECK_THROWS_WITH_AS(space.one_case({"wide", "cols=5", "why"}),
+                       "gemv: trap 'wide' needs a parameter 'cols'", Error);
 }
 
 TEST_CASE("a form holds where its parameters have its values, and is drawn") {
   CaseSpace space("gemv");
   space.extent("rows").extent("cols").fills({Fill::exact, Fill::real});
-  space.form("steps", "three by five", {{"rows", "3"}, {"cols", "5"}});
+  space.one_case({"three by five", "rows=3,cols=5", "steps", Met::with_all});
   const auto names = [&](const char* id) { return space.class_names(*space.locate(parse_case(id))); };
   CHECK(names("gemv.f32(rows=3,cols=5,fill=exact,seed=1)").find("three by five") != std::string::npos);
   CHECK(names("gemv.f32(rows=5,cols=3,fill=exact,seed=1)").find("three by five") == std::string::npos);
@@ -148,9 +172,12 @@ TEST_CASE("a form holds where its parameters have its values, and is drawn") {
 TEST_CASE(
     "what costs too much with small sizes costs too much with larger ones, but not with a larger stride") {
   CaseSpace space("transpose");
-  space.extent("rows").extent("cols").small_extent("stride", {1, 2, 5}).fills({Fill::exact, Fill::real});
+  space.extent("rows")
+      .extent("cols")
+      .extent("stride", {.values = {1, 2, 5}})
+      .fills({Fill::exact, Fill::real});
   const auto outputs = [](const Point& p) { return p["rows"] * p["cols"] / p["stride"]; };
-  space.work(outputs, outputs);
+  space.work({.multiply_adds = outputs, .elements = outputs});
   const auto tuple = [&](const char* a, const char* class_of_a, const char* b, const char* class_of_b) {
     const auto class_index = [&](std::size_t parameter, std::string_view name) {
       const auto& classes = space.parameters()[parameter].classes;
