@@ -259,7 +259,7 @@ CaseSpace& CaseSpace::fills(const std::vector<Fill>& fills) {
   return words(std::string(kFillKey), names);
 }
 
-CaseSpace& CaseSpace::work(Work what) {
+CaseSpace& CaseSpace::work(CaseWork what) {
   work_ = std::move(what);
   return *this;
 }

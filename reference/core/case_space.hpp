@@ -122,7 +122,7 @@ struct WordTraits {
 };
 
 /// What a case costs, and what must hold of it.
-struct Work {
+struct CaseWork {
   using Number = std::function<double(const Point&)>;
   using Condition = std::function<bool(const Point&)>;
   Number multiply_adds, elements;     // of all arrays together
@@ -180,7 +180,7 @@ class CaseSpace {
   CaseSpace& words(std::string key, const std::vector<std::string>& values, WordTraits what = {});
   /// The fills that this operator's oracle and bound are made for; the first is the simplest.
   CaseSpace& fills(const std::vector<Fill>& fills);
-  CaseSpace& work(Work what);
+  CaseSpace& work(CaseWork what);
   /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse. Two that may be
   /// beyond any tile are so once, too: squares of several tiles.
   CaseSpace& alike(const std::vector<std::string>& extents);
@@ -319,7 +319,7 @@ class CaseSpace {
   std::string op_;
   std::vector<Parameter> parameters_;
   std::vector<std::size_t> drawn_;
-  Work work_;
+  CaseWork work_;
   std::vector<Derived> derived_;                            // in the order of their parameters
   std::vector<std::pair<std::size_t, std::string>> roles_;  // of extents
   std::vector<std::string> unrolled_;
