@@ -80,7 +80,7 @@ static const std::map<std::string, void (*)()> ways = {
     {"throw", [] { throw std::runtime_error("nobody catches it"); }},
     {"raise segv", [] { raise(SIGSEGV); }},
     {"segv", crash},
-    {"fpe", [] { volatile int zero = 0; zero = 1 / zero; }},
+    {"fpe", [] { volatile int zero = 0, seven = 7; zero = seven / zero; }},
     {"deep", [] { std::printf("%d", deep(0)); }},
     {"term", [] { raise(SIGTERM); }},
     {"int", [] { raise(SIGINT); }},
@@ -269,6 +269,12 @@ class Ends(unittest.TestCase):
                 self.assertIn("race in racy", got.stderr)
                 self.assertIn("of processes that this one started\n", got.stderr)
                 self.assertEqual(len(self.findings(complete)), findings)
+
+    def test_a_process_that_is_cut_makes_the_whole_not_complete(self):
+        for way in ("child segv", "child term", "child kill"):
+            with self.subTest(way):
+                self.assertEqual(self.ran(way, "clean").returncode, 0)
+                self.assertEqual(self.findings(complete=False), [])
 
     def test_a_launch_under_way_is_stopped_and_what_it_found_is_told(self):
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -102,9 +102,9 @@ void begin_by_itself() {
 }
 
 void EngineMutex::unlock() {
-  if (depth_ == 1 && is_telling() && !runs_in_kernel() && !current().report.findings.empty()) {
+  if (depth_ == 1 && is_telling() && !runs_in_kernel()) {
     try {
-      report_now();
+      tell_at_leaving();
     } catch (const std::bad_alloc&) {}  // it is found at the end
   }
   unlock_quietly();

@@ -107,13 +107,18 @@ bool is_telling() { return the_telling.begun; }
 void begin_telling_as_child() {
   if (!the_telling.begun) return;
   the_telling.findings = the_telling.notes = the_telling.suppressed = 0;
-  the_telling.ended = the_telling.takes_part = false;  // a child that finds nothing may end as it likes
+  the_telling.ended = the_telling.takes_part = false;
   current().report.findings.clear();
   current().report.taken.clear();
   forget_own_findings();
 }
 
 int code_of_the_end() { return the_telling.code; }
+
+void tell_at_leaving() {
+  take_part();
+  if (!current().report.findings.empty()) report_now();
+}
 
 bool has_told_findings() { return the_telling.findings > 0 || of_others().of_descendants > 0; }
 
@@ -139,7 +144,8 @@ int tell_the_rest(const char* cut) {
   if (!the_telling.begun || the_telling.ended) return the_telling.code;
   report_now();
   the_telling.ended = true;
-  if (the_telling.takes_part) add_end_to_ledger(cut != nullptr);
+  if (!the_telling.takes_part) return 0;
+  add_end_to_ledger(cut != nullptr);
   tell_what_was_not_run(cut);
   the_telling.code = tell_counts();
   write_report_files(cut == nullptr ? "exit" : cut);

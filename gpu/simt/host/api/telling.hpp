@@ -10,8 +10,10 @@ namespace plumb::simt {
 void begin_telling(std::uint64_t seed);
 /// Whether the program began its run by itself, so that it is told of what is found.
 bool is_telling();
-/// In a process that another one has forked: what was found until here is that one's.
+/// In a process that another one has forked: what was found until here is that one's, and it tells nothing until it calls the executor.
 void begin_telling_as_child();
+/// A thread of the host leaves the executor: what was found inside is told.
+void tell_at_leaving();
 /// Tells all that is left: counts, launches that did nothing, suppressions without use. `cut`: what ended the program before its time, as
 /// "SIGTERM"; null: nothing. The exit code that it asks for, 0: none. A second call tells nothing and asks for the same.
 int tell_the_rest(const char* cut);
