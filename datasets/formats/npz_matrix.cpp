@@ -36,10 +36,10 @@ std::vector<std::int64_t> indices_of(const std::string& file, const NpzArrays& a
 /// The two rows of an array (2, n), or the two columns of one (n, 2).
 std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> pairs_of(const std::string& file,
                                                                          const NpyArray& array) {
+  const std::vector<std::int64_t> all = npy_values<std::int64_t>(array);
   if (array.shape.size() != 2 || (array.shape[0] != 2 && array.shape[1] != 2))
     throw input_error(array.name.empty() ? file : array.name, 0, "expected shape (2, n), the shape is",
                       array.shape_text());
-  const std::vector<std::int64_t> all = npy_values<std::int64_t>(array);
   if (array.shape[0] == 2) {
     const auto half = all.begin() + array.shape[1];
     return {{all.begin(), half}, {half, all.end()}};

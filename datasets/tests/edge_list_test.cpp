@@ -159,7 +159,7 @@ TEST_CASE("comments of KONECT and SNAP tell the size, and the contest's first li
   CHECK(contest.edges == std::vector<std::pair<Ints, double>>{{{1, 2}, 1}, {{2, 1}, 1}, {{2, 2}, 1}});
   CHECK(contest.notes.find("numbers of vertices and edges, 5 x 5 with 3") != std::string::npos);
   CHECK(guessed("5 3\n1 2\n2 2\n2 1\n", columns({"from", "to"}, 0)).rows == 6);
-  const Guessed triples = guessed("3 4 2\\n1 2 0.5\\n3 1 1.5\\n");
+  const Guessed triples = guessed("3 4 2\n1 2 0.5\n3 1 1.5\n");
   CHECK(triples.rows == 3);
   CHECK(triples.cols == 4);
   CHECK(triples.edges == std::vector<std::pair<Ints, double>>{{{0, 1}, 0.5}, {{2, 0}, 1.5}});

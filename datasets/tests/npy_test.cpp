@@ -310,7 +310,8 @@ TEST_CASE("the matrix in an .npz of other tools is read") {
 
 TEST_CASE("edge_index of PyTorch Geometric is a square matrix, with its weights and number of nodes") {
   const std::string edges = npy(header("<i8", "(2, 3)"), raw<std::int64_t>({0, 1, 3, 1, 0, 2}));
-  const auto source = memory_source("e.npz", zip({{"edge_index.npy", edges}}));
+  const std::string file = zip({{"edge_index.npy", edges}});
+  const auto source = memory_source("e.npz", file);
   const Csr<double> a = read_npz_matrix<double>(*source);
   CHECK(a.rows == 4);
   CHECK(a.cols == 4);
