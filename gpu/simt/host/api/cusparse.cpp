@@ -1,10 +1,14 @@
 // cuSPARSE's matrices and vectors, and their products, as plain loops on the host with sums in double. The declarations are the toolkit's
 // own (cusparse.h), whose types these functions take as what they are: pointers and integers. Others are not there, and the linker names them.
-#include "gpu/simt/host/api/sparse.hpp"
+#include <utility>
+
+#include "gpu/simt/host/api/sparse_workspaces.hpp"
 
 namespace plumb::simt {
 
 namespace {
+
+constexpr const char *kSpMV = "cusparseSpMV", *kSpMM = "cusparseSpMM";
 
 /// C = alpha op(A) op(B) + beta C.
 struct SparseProduct {
@@ -15,7 +19,7 @@ struct SparseProduct {
   bool transpose_b;
   DenseMatrix c;
   const void *alpha, *beta;
-  cudaDataType_t scalar;
+  Prepared with;  // its workspace, and what it computes
 };
 
 /// What a product reads of op(B): the rows that are `used`, in all columns.
@@ -42,8 +46,11 @@ void run_product(const SparseProduct& p, double alpha, double beta, const void* 
   Entries entries;
   const std::int64_t depth = p.transpose_a ? p.a.rows : p.a.cols;
   if (!read_entries(p.call, p.a, p.transpose_a, stream, entries) ||
-      !lies_within(p.call, entries, p.c.rows, depth))
+      !lies_within(p.call, entries, p.c.rows, depth) || !is_aligned(p.call, p.b) || !is_aligned(p.call, p.c))
     return;
+  Entries stored = entries;
+  if (p.transpose_a) std::swap(stored.rows, stored.cols);
+  if (!may_use(p.call, p.a, p.with, stored, stream)) return;
   std::vector<bool> used(static_cast<std::size_t>(depth));
   for (const std::int64_t col : entries.cols) used[static_cast<std::size_t>(col)] = true;
   std::vector<HostRange> ranges;
@@ -68,15 +75,36 @@ void run_product(const SparseProduct& p, double alpha, double beta, const void* 
   }
 }
 
+/// Whether the library has the product for these types: those of the elements are one, but for sums of small ones and vectors of
+/// doubles.
+bool is_of_types(const SparseProduct& p) {
+  const cudaDataType_t a = p.a.type, b = p.b.type, c = p.c.type, scalar = p.with.scalar;
+  if (b == CUDA_R_64F) return (a == CUDA_R_64F || a == CUDA_R_32F) && c == b && scalar == b;
+  if (a != b) return false;
+  if (a == CUDA_R_8I) return (c == CUDA_R_32I || c == CUDA_R_32F) && scalar == c;
+  return (c == a || c == CUDA_R_32F) && scalar == CUDA_R_32F;
+}
+
+/// Whether the algorithm is one for the matrix' format. Of SpMV: cusparseSpMVAlg_t, of SpMM: cusparseSpMMAlg_t; 0 is the default.
+bool is_for_format(const SparseProduct& p) {
+  const bool coo = p.a.format == kCoo;
+  const int algorithm = p.with.algorithm;
+  if (algorithm == 0) return true;
+  if (p.with.product == kSpMV)
+    return coo ? algorithm == 1 || algorithm == 4 : algorithm == 2 || algorithm == 3;
+  if (coo) return (algorithm >= 1 && algorithm <= 3) || algorithm == 5;
+  constexpr int kOfLongRows = 12;  // CUSPARSE_SPMM_CSR_ALG3
+  return algorithm == 4 || algorithm == 6 || (algorithm == kOfLongRows && !p.transpose_a);
+}
+
 int queue_product(const SparseHandle* handle, const SparseProduct& p) {
   const std::int64_t rows = p.transpose_a ? p.a.cols : p.a.rows, depth = p.transpose_a ? p.a.rows : p.a.cols;
   const bool fits = p.c.rows == rows && (p.transpose_b ? p.b.cols : p.b.rows) == depth &&
                     (p.transpose_b ? p.b.rows : p.b.cols) == p.c.cols;
-  if (bytes_of(p.a.type) == 0 || bytes_of(p.b.type) == 0 || bytes_of(p.c.type) == 0)
-    return SparseStatus::kNotSupported;
+  if (!is_of_types(p) || !is_for_format(p)) return SparseStatus::kNotSupported;
   if (!fits || p.beta == nullptr) return SparseStatus::kInvalidValue;
   return queue_sparse(
-      handle, p.call, {p.alpha, p.beta, p.scalar},
+      handle, p.call, {p.alpha, p.beta, p.with.scalar},
       [p](double alpha, double beta, const void* stream) { run_product(p, alpha, beta, stream); });
 }
 
@@ -365,30 +393,50 @@ int cusparseDnMatGetStridedBatch(const DenseMatrix* m, int* batches, std::int64_
 
 // ---- products ----
 int cusparseSpMV(SparseHandle* handle, int op, const void* alpha, const SparseMatrix* a, const DenseMatrix* x,
-                 const void* beta, DenseMatrix* y, cudaDataType_t scalar, int, void*) {
-  return plumb::simt::queue_product(
-      handle, {PLUMB_SPARSE_CALL, *a, op != plumb::simt::kNotTransposed, *x, false, *y, alpha, beta, scalar});
+                 const void* beta, DenseMatrix* y, cudaDataType_t scalar, int algorithm,
+                 const void* workspace) {
+  return plumb::simt::queue_product(handle, {PLUMB_SPARSE_CALL,
+                                             *a,
+                                             op != plumb::simt::kNotTransposed,
+                                             *x,
+                                             false,
+                                             *y,
+                                             alpha,
+                                             beta,
+                                             {workspace, plumb::simt::kSpMV, op, algorithm, scalar}});
 }
-int cusparseSpMV_bufferSize(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*,
+int cusparseSpMV_bufferSize(SparseHandle*, int, const void*, const SparseMatrix* a, const DenseMatrix*,
                             const void*, DenseMatrix*, cudaDataType_t, int, std::size_t* bytes) {
-  return plumb::simt::no_space(bytes);
+  return plumb::simt::space_of_product(a, bytes);
 }
-int cusparseSpMV_preprocess(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*,
-                            const void*, DenseMatrix*, cudaDataType_t, int, void*) {
-  return plumb::simt::SparseStatus::kSuccess;
+int cusparseSpMV_preprocess(SparseHandle* handle, int op, const void*, SparseMatrix* a, const DenseMatrix*,
+                            const void*, DenseMatrix*, cudaDataType_t scalar, int algorithm,
+                            const void* workspace) {
+  return plumb::simt::prepare(handle, PLUMB_SPARSE_CALL, a,
+                              {workspace, plumb::simt::kSpMV, op, algorithm, scalar});
 }
 int cusparseSpMM(SparseHandle* handle, int op_a, int op_b, const void* alpha, const SparseMatrix* a,
-                 const DenseMatrix* b, const void* beta, DenseMatrix* c, cudaDataType_t scalar, int, void*) {
-  return plumb::simt::queue_products(handle, {PLUMB_SPARSE_CALL, *a, op_a != plumb::simt::kNotTransposed, *b,
-                                              op_b != plumb::simt::kNotTransposed, *c, alpha, beta, scalar});
+                 const DenseMatrix* b, const void* beta, DenseMatrix* c, cudaDataType_t scalar, int algorithm,
+                 const void* workspace) {
+  return plumb::simt::queue_products(handle, {PLUMB_SPARSE_CALL,
+                                              *a,
+                                              op_a != plumb::simt::kNotTransposed,
+                                              *b,
+                                              op_b != plumb::simt::kNotTransposed,
+                                              *c,
+                                              alpha,
+                                              beta,
+                                              {workspace, plumb::simt::kSpMM, op_a, algorithm, scalar}});
 }
-int cusparseSpMM_bufferSize(SparseHandle*, int, int, const void*, const SparseMatrix*, const DenseMatrix*,
+int cusparseSpMM_bufferSize(SparseHandle*, int, int, const void*, const SparseMatrix* a, const DenseMatrix*,
                             const void*, DenseMatrix*, cudaDataType_t, int, std::size_t* bytes) {
-  return plumb::simt::no_space(bytes);
+  return plumb::simt::space_of_product(a, bytes);
 }
-int cusparseSpMM_preprocess(SparseHandle*, int, int, const void*, const SparseMatrix*, const DenseMatrix*,
-                            const void*, DenseMatrix*, cudaDataType_t, int, void*) {
-  return plumb::simt::SparseStatus::kSuccess;
+int cusparseSpMM_preprocess(SparseHandle* handle, int op_a, int, const void*, SparseMatrix* a,
+                            const DenseMatrix*, const void*, DenseMatrix*, cudaDataType_t scalar,
+                            int algorithm, const void* workspace) {
+  return plumb::simt::prepare(handle, PLUMB_SPARSE_CALL, a,
+                              {workspace, plumb::simt::kSpMM, op_a, algorithm, scalar});
 }
 
 }  // extern "C"

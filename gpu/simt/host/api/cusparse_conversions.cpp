@@ -44,7 +44,9 @@ struct Sort {
 };
 void sort_entries(const Sort& s, const void* stream) {
   Entries entries;
-  if (!read_entries(s.call, s.m, false, stream, entries, false)) return;
+  SparseMatrix unsorted = s.m;
+  unsorted.any_order = true;
+  if (!read_entries(s.call, unsorted, false, stream, entries, false)) return;
   const std::vector<std::size_t> order = sorted_places(entries, s.by_columns);
   const Entries sorted = in_order(entries, order);
   const auto count = static_cast<std::int64_t>(order.size());
@@ -123,11 +125,7 @@ void make_offsets(const SparseCall& call, const SparseMatrix& m, int* offsets, c
   std::vector<std::int64_t> rows;
   if (!read_lines(call, m, stream, rows)) return;
   std::vector<std::int64_t> out(static_cast<std::size_t>(m.rows + 1), 0);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i] < 0 || rows[i] >= m.rows || (i > 0 && rows[i] < rows[i - 1]))
-      return malformed(call, "rows that do not rise, or one outside of the matrix");
-    ++out[static_cast<std::size_t>(rows[i] + 1)];
-  }
+  for (const std::int64_t row : rows) ++out[static_cast<std::size_t>(row + 1)];
   std::partial_sum(out.begin(), out.end(), out.begin());
   for (std::int64_t& offset : out) offset += m.base;
   write_numbers(call, offsets, out, stream);

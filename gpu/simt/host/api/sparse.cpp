@@ -1,6 +1,8 @@
 // Sparse matrices of a program, read entry by entry; and the queue that a call's work goes to.
 #include "gpu/simt/host/api/sparse.hpp"
 
+#include <fmt/core.h>
+
 #include <cstring>
 #include <string>
 #include <utility>
@@ -49,9 +51,52 @@ bool touches(const SparseCall& call, const void* stream, const std::vector<HostR
   return !current().run.is_stopped;
 }
 
-void malformed(const SparseCall& call, const char* what) {
-  note(FindingKind::trap, std::string(call.name) + " is given " + what, nullptr, locate(call.pc));
+void malformed(const SparseCall& call, const std::string& what, const char* hint) {
+  RawFinding* f =
+      note(FindingKind::trap, std::string(call.name) + " is given " + what, nullptr, locate(call.pc));
+  if (f != nullptr) f->finding.hint = hint;
   current().run.is_stopped = true;
+}
+
+namespace {
+
+bool is_multiple(const SparseCall& call, const void* p, std::size_t size, const char* what) {
+  if (size == 0 || reinterpret_cast<std::uintptr_t>(p) % size == 0) return true;
+  malformed(call, fmt::format("{} at an address that is no multiple of {}", what, size));
+  return false;
+}
+
+// Of entries given one by one: that their rows rise, and lie in the matrix.
+bool rise(const SparseCall& call, const SparseMatrix& a, const std::vector<std::int64_t>& lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i] < 0 || lines[i] >= a.rows) {
+      malformed(call,
+                fmt::format("an index outside of its matrix: entry {} is of row {} of {}, counted from 0", i,
+                            lines[i], a.rows));
+      return false;
+    }
+    if (i == 0 || lines[i] >= lines[i - 1]) continue;
+    malformed(
+        call,
+        fmt::format("rows that do not rise: entry {} is of row {}, and entry {} of row {}", i - 1,
+                    lines[i - 1], i, lines[i]),
+        "cuSPARSE takes entries in COO as sorted by rows, and answers something else where they are not: "
+        "cusparseXcoosortByRow sorts them");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_aligned(const SparseCall& call, const SparseMatrix& m) {
+  const char* const first = m.format == kCoo ? "row indices" : "offsets";
+  return is_multiple(call, m.first, index_bytes(m.first_type), first) &&
+         is_multiple(call, m.second, index_bytes(m.second_type), "indices") &&
+         is_multiple(call, m.values, bytes_of(m.type), "values");
+}
+bool is_aligned(const SparseCall& call, const DenseMatrix& m) {
+  return is_multiple(call, m.values, bytes_of(m.type), "elements");
 }
 
 bool read_lines(const SparseCall& call, const SparseMatrix& a, const void* stream,
@@ -59,10 +104,12 @@ bool read_lines(const SparseCall& call, const SparseMatrix& a, const void* strea
   const std::size_t size = index_bytes(a.first_type);
   const std::int64_t of = a.format == kCsr ? a.rows : a.cols;
   const std::int64_t count = a.format == kCoo ? a.count : of + 1;
+  if (!is_aligned(call, a)) return false;
   if (!touches(call, stream, {range_of(a.first, 0, count, size, false)})) return false;
   for (std::int64_t i = 0; a.format == kCoo && i < count; ++i)
     lines.push_back(index_at(a.first, a.first_type, i) - a.base);
-  for (std::int64_t i = 0; a.format != kCoo && i < of; ++i) {
+  if (a.format == kCoo) return a.any_order || rise(call, a, lines);
+  for (std::int64_t i = 0; i < of; ++i) {
     const std::int64_t begin = index_at(a.first, a.first_type, i) - a.base;
     const std::int64_t end = index_at(a.first, a.first_type, i + 1) - a.base;
     if (begin != static_cast<std::int64_t>(lines.size()) || end < begin || end > a.count) {
@@ -71,7 +118,10 @@ bool read_lines(const SparseCall& call, const SparseMatrix& a, const void* strea
     }
     lines.insert(lines.end(), static_cast<std::size_t>(end - begin), i);
   }
-  return true;
+  if (static_cast<std::int64_t>(lines.size()) == a.count) return true;
+  malformed(call,
+            fmt::format("offsets that end at {} where the matrix has {} entries", lines.size(), a.count));
+  return false;
 }
 
 bool read_entries(const SparseCall& call, const SparseMatrix& a, bool transposed, const void* stream,
@@ -98,6 +148,7 @@ void write_entries(const SparseCall& call, const SparseMatrix& m, const Entries&
   const auto count = static_cast<std::int64_t>(e.values.size());
   const std::int64_t lines = m.format == kCsr ? m.rows : m.cols;
   const std::int64_t firsts = m.format == kCoo ? count : lines + 1;
+  if (!is_aligned(call, m)) return;
   std::vector<HostRange> ranges{range_of(m.first, 0, firsts, index_bytes(m.first_type), true),
                                 range_of(m.second, 0, count, index_bytes(m.second_type), true)};
   if (m.values != nullptr) ranges.push_back(range_of(m.values, 0, count, bytes_of(m.type), true));

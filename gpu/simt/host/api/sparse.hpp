@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "gpu/simt/host/api/numbers.hpp"
@@ -26,6 +27,14 @@ struct SparseHandle {
   cudaStream_t stream = nullptr;
   int pointer_mode = 0;
 };
+/// What cusparseSpMV_preprocess or cusparseSpMM_preprocess has left in a matrix' active workspace: products with that workspace take
+/// these arguments and no others. `workspace` is null where there is none.
+struct Prepared {
+  const void* workspace = nullptr;
+  const char* product = "";
+  int operation = 0, algorithm = 0;
+  cudaDataType_t scalar{};
+};
 struct SparseMatrix {
   int format;
   std::int64_t rows, cols, count;
@@ -38,6 +47,8 @@ struct SparseMatrix {
   int batches = 1;
   std::int64_t first_step = 0,
                second_step = 0;  // elements of the first array, and of the others, to the next matrix
+  bool any_order = false;        // rows of entries need not rise: what a sort is given
+  Prepared prepared = {};
 };
 /// The old description of a matrix, which says nothing of its elements.
 struct SparseKind {
@@ -92,12 +103,15 @@ void add_whole(std::vector<HostRange>& ranges, const DenseMatrix& m, bool writes
 
 /// Says what the call does next. False: a finding has stopped the run.
 bool touches(const SparseCall& call, const void* stream, const std::vector<HostRange>& ranges);
-/// A matrix that is none ends the run: a device would read anywhere.
-void malformed(const SparseCall& call, const char* what);
+/// A matrix that is none, or that the library does not take, ends the run: a device would read anywhere, or answer something else.
+void malformed(const SparseCall& call, const std::string& what, const char* hint = "");
+/// Whether the arrays lie at multiples of their elements' sizes; where not, a finding has stopped the run.
+bool is_aligned(const SparseCall& call, const SparseMatrix& m);
+bool is_aligned(const SparseCall& call, const DenseMatrix& m);
 /// The entries of `a` or of its transpose, without their values where `values` is false. False: a finding has stopped the run.
 bool read_entries(const SparseCall& call, const SparseMatrix& a, bool transposed, const void* stream,
                   Entries& out, bool values = true);
-/// The first index of each entry: where it is given by offsets, the line that they put it in. False: a finding has stopped the run.
+/// The first index of each entry, which rise: where it is given by offsets, the line that they put it in. False: a finding has stopped the run.
 bool read_lines(const SparseCall& call, const SparseMatrix& a, const void* stream,
                 std::vector<std::int64_t>& lines);
 /// Writes entries, which stand in the order of the matrix' format, into its arrays; values are left alone where it has none.
