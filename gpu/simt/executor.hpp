@@ -23,8 +23,7 @@ enum class Order : std::uint8_t { from_seed, ascending, descending, by_warp, ran
 struct Options {
   std::uint64_t seed = 0;
   Order order = Order::from_seed;
-  std::uint32_t poison =
-      0x7fc0dead;           // pattern of shared memory at block start, and of undefined shuffle results
+  std::uint32_t poison = 0x7fc0dead;  // pattern of shared memory at block start
   int resident_blocks = 1;  // blocks under way at once; more are admitted where running ones wait for others
   int multiprocessors = 4;  // what device_multiprocessors() answers
   int max_findings = 32;    // distinct ones; further ones are counted only

@@ -9,6 +9,7 @@
 #include "gpu/simt/race/history.hpp"
 #include "gpu/simt/race/lists.hpp"
 #include "gpu/simt/scheduler/scheduler.hpp"
+#include "gpu/simt/scheduler/undefined.hpp"
 
 namespace plumb::simt {
 
@@ -90,6 +91,7 @@ struct Executor {
   RaceState race;
   ReportState report;
   StreamOrder streams;
+  Undefined undefined;
 };
 /// Never destroyed: it outlives the program's own statics, whose destructors may free memory.
 union LastingExecutor {

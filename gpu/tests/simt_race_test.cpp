@@ -123,6 +123,29 @@ TEST_CASE("the last warp of a reduction needs __syncwarp, volatile or not") {
   }
 }
 
+TEST_CASE("votes, shuffles and their like make lanes meet and order no memory") {
+  const auto in = counting(32);
+  std::vector<int> out(32);
+  for (int how = 0; how < 12; ++how) {
+    CAPTURE(how);
+    twin(
+        "warps", "exchange write", "exchange read",
+        [&](Form f, Run& run) { exchange_as_fence(f, run.input(in), run.output(out), how); },
+        [&] { return out[0] == 1 && out[31] == 0; });
+  }
+}
+
+TEST_CASE("a shuffle hands on a flag's value and not what the flag orders") {
+  std::vector<int> data(32), flag(1), out(32);
+  twin(
+      "warps", "told write", "told read",
+      [&](Form f, Run& run) {
+        flag[0] = 0;
+        told_by_shuffle(f, run.output(data, "data"), run.output(flag, "flag"), run.output(out));
+      },
+      [&] { return out[0] == 32 && out[31] == 1; });
+}
+
 TEST_CASE("producer and consumer warps are ordered by named barriers and by flags with fences") {
   std::vector<int> in(32 * 5);
   std::iota(in.begin(), in.end(), 1);

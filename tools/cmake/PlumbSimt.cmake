@@ -18,6 +18,13 @@ function(plumb_simt_compiler language_out flags_out)
   set(flags -O2 -g1 -gdwarf-4 -fno-strict-aliasing -fno-tree-vectorize -fsanitize=alignment
       -fsanitize-recover=alignment -ffp-contract=off -fstack-clash-protection -w)
   list(APPEND flags -fno-builtin-memcmp -fno-builtin-bcmp)  # calls, whose reads are checked
+  # A variable that nothing has set holds no value that could be right by luck (memory/undefined.hpp knows the pattern); g++ 11 has no such
+  # option.
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-ftrivial-auto-var-init=pattern PLUMB_HAS_AUTO_VAR_INIT)
+  if(PLUMB_HAS_AUTO_VAR_INIT)
+    list(APPEND flags -ftrivial-auto-var-init=pattern)
+  endif()
   if(PLUMB_NATIVE)
     list(APPEND flags -march=native)
   endif()

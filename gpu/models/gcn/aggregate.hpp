@@ -288,6 +288,7 @@ struct Warp {
       if (lane == 0) others = atomicAdd(a.arrived + join, 1u);
       others = __shfl_sync(kAllLanes, others, 0);
       __threadfence();  // orders the count before the reads of the other sums
+      __syncwarp();     // in all lanes: the shuffle orders nothing
       if (others + 1 < static_cast<unsigned>(at.count)) return false;
       clear();
 #pragma unroll 4

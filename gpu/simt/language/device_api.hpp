@@ -67,12 +67,18 @@ bool fails_for_no_reason();
 
 /// Computes all lanes' results at once: `in` and `out` hold 32 pointers, null for lanes outside `mask`.
 using Combine = void (*)(unsigned mask, void* const* in, void* const* out);
+/// Whether a meeting of lanes orders what each did before it with what the others do after it. __syncwarp does; shuffles, votes,
+/// matches, reductions and products across a warp order no memory (docs/executor/memory-model.md).
+enum class WarpOrder : bool { none, memory };
 /// The rendezvous of every *_sync intrinsic: waits until all lanes of `mask` that have not exited are here.
-void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, void* out, Here here);
+void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, void* out, Here here,
+                   WarpOrder order = WarpOrder::none);
 /// The lanes of the warp that stand at this very call, once no lane of it can run on.
 unsigned active_mask(Here here);
 unsigned present(unsigned mask);  // the lanes of `mask` that have not exited
-void poison_value(void* out, std::size_t bytes);
+/// What lane `lane` gets of lane `source`, which takes no part in the exchange under way: whether the launch's results depend on it is
+/// found out where that can be done (scheduler/undefined.hpp).
+void undefined_value(void* out, std::size_t bytes, int lane, int source);
 
 /// Sequentially consistent, as __threadfence() is, or acquire and release alone.
 void fence(Scope scope, bool sequential = true);
@@ -157,6 +163,8 @@ PLUMB_SIMT_UNTRACKED inline float atomic_sum(const volatile void* at, float old,
   return without_subnormal(without_subnormal(old) + without_subnormal(v));
 }
 
+/// Notes that the calling thread's wmma call reads a fragment that nothing has set.
+void uses_unset_fragment(const char* what, const char* which, Here here);
 void mma_tf32(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], Here here);
 /// c(m x 8) += a(m x k) b(k x 8) for m = 8 or 16, fragments as in gpu/device/ptx/mma.hpp.
 void mma_f64(double* c, const double* a, const double* b, int m, int k, Here here);
@@ -168,7 +176,8 @@ void mma_f16(unsigned* c, const unsigned* a, const unsigned* b, int k, Here here
 void ldmatrix(unsigned* out, const void* row, int count, bool transposed, Here here);
 
 /// warp_exchange of a whole warp, combined in place: `combine` sees 32 lanes, or it traps, since one has exited.
-void whole_warp_exchange(const char* name, Combine combine, void* in, Here here);
+void whole_warp_exchange(const char* name, Combine combine, void* in, Here here,
+                         WarpOrder order = WarpOrder::none);
 /// An access that the executor makes for the calling thread, of at most 16 bytes, aligned to `alignment`; the copy itself is the
 /// caller's.
 void access_for(const char* what, const void* p, std::size_t bytes, std::size_t alignment, bool writes,

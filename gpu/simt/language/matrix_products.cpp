@@ -193,9 +193,9 @@ void gather_rows(unsigned, void* const* in, void* const*) {
 }  // namespace
 
 // Whether lanes are missing shows only where the rest have met: one may yet exit without coming here.
-void whole_warp_exchange(const char* name, Combine combine, void* in, Here here) {
+void whole_warp_exchange(const char* name, Combine combine, void* in, Here here, WarpOrder order) {
   WholeLane mine{combine, in, false};
-  warp_exchange(~0u, name, &combine_whole, &mine, nullptr, here);
+  warp_exchange(~0u, name, &combine_whole, &mine, nullptr, here, order);
   if (!mine.met) trap(fmt::format("{} needs all 32 lanes of the warp", name).c_str(), here);
 }
 
@@ -210,6 +210,13 @@ void access_for(const char* what, const void* p, std::size_t bytes, std::size_t 
     stop();
   }
   if (checking()) access(const_cast<void*>(p), bytes, writes ? Access::write : Access::read, locate(here));
+}
+
+void uses_unset_fragment(const char* what, const char* which, Here here) {
+  RawFinding* f =
+      note(FindingKind::uninitialised, fmt::format("{} reads {} that nothing has set", what, which),
+           current().schedule.thread, locate(here));
+  if (f != nullptr) f->finding.hint = "wmma::fill_fragment or wmma::load_matrix_sync comes before";
 }
 
 void mma_tf32(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], Here here) {

@@ -58,6 +58,7 @@ constexpr int warpSize = 32;
 #include "gpu/simt/language/ptx.hpp"
 #include "gpu/simt/language/rounding.hpp"
 #include "gpu/simt/language/textures.hpp"
+#include "gpu/simt/language/unset_variables.hpp"
 
 // ---- function and variable qualifiers ----
 #define __global__ __plumb_global__
@@ -136,7 +137,7 @@ struct ShuffleLane {
   int width;
 };
 
-// Lane `lane`'s value after a shuffle; what a lane outside the mask or an exited one holds is poison, as on a
+// Lane `lane`'s value after a shuffle; what a lane outside the mask or an exited one holds is undefined, as on a
 // device.
 template <class T, Shuffle S>
 PLUMB_SIMT_UNTRACKED void shuffle_lanes(unsigned mask, void* const* in, void* const* out) {
@@ -153,7 +154,7 @@ PLUMB_SIMT_UNTRACKED void shuffle_lanes(unsigned mask, void* const* in, void* co
     if ((mask >> source & 1u) != 0) {
       __builtin_memcpy(out[lane], &static_cast<const ShuffleLane<T>*>(in[source])->value, sizeof(T));
     } else {
-      poison_value(out[lane], sizeof(T));
+      undefined_value(out[lane], sizeof(T), lane, source);
     }
   }
 }
@@ -264,7 +265,8 @@ PLUMB_SIMT_UNTRACKED unsigned match(unsigned mask, T value, const char* name, He
 }  // namespace plumb::simt
 
 inline void __syncwarp(unsigned mask = 0xffffffffu, PLUMB_SIMT_HERE) {
-  ::plumb::simt::warp_exchange(mask, "__syncwarp", nullptr, nullptr, nullptr, here);
+  ::plumb::simt::warp_exchange(mask, "__syncwarp", nullptr, nullptr, nullptr, here,
+                               ::plumb::simt::WarpOrder::memory);
 }
 template <class T>
 T __shfl_sync(unsigned mask, T v, int source, int width = 32, PLUMB_SIMT_HERE) {

@@ -98,6 +98,35 @@ PLUMB_SIMT_UNTRACKED void set_value(T& to, double value, bool saturate) {
   }
 }
 
+// What elements hold that nothing has set: not a number, where the type has such values.
+template <class T>
+PLUMB_SIMT_UNTRACKED T unset_value() {
+  constexpr unsigned long long kBits = sizeof(T) == 8   ? 0x7ff8dead7fc0deadull
+                                       : sizeof(T) == 4 ? 0x7fc0deadull
+                                       : sizeof(T) == 2 ? 0x7fadull
+                                                        : 0xadull;
+  T out;
+  __builtin_memcpy(&out, &kBits, sizeof out);
+  return out;
+}
+template <class T, int N>
+PLUMB_SIMT_UNTRACKED void leave_unset(T (&x)[N]) {
+  const T unset = unset_value<T>();
+  for (T& element : x) __builtin_memcpy(&element, &unset, sizeof unset);
+}
+// Elements may also be set one by one. A single byte has no value that is none: then all of them must be unset.
+template <class F>
+PLUMB_SIMT_UNTRACKED void must_be_set(const F& f, const char* what, const char* which,
+                                      ::plumb::simt::Here here) {
+  if (f.is_set) return;
+  using S = typename F::storage_element_type;
+  const S unset = unset_value<S>();
+  int count = 0;
+  for (const S& element : f.x) count += __builtin_memcmp(&element, &unset, sizeof unset) == 0 ? 1 : 0;
+  if (count > 0 && (sizeof(S) > 1 || count == F::num_elements))
+    ::plumb::simt::uses_unset_fragment(what, which, here);
+}
+
 }  // namespace of_plumb
 
 template <class Use, int M, int N, int K, class T, class Layout = void>
@@ -116,7 +145,9 @@ struct fragment {
   static constexpr int num_elements = rows * cols / 32;
   static constexpr int num_storage_elements = num_elements;
   static constexpr bool kByColumns = std::is_same<Layout, col_major>::value;
+  PLUMB_SIMT_UNTRACKED fragment() { of_plumb::leave_unset(x); }
   storage_element_type x[num_elements];
+  bool is_set = false;  // by a load, a fill or a product
 };
 
 /// x rounded to tf32, to nearest with ties away from zero.
@@ -135,6 +166,7 @@ PLUMB_SIMT_UNTRACKED void move(F& f, T* memory, unsigned leading, bool by_column
   using S = std::remove_const_t<T>;
   static_assert(std::is_same<S, typename F::storage_element_type>::value,
                 "memory of the fragment's own type");
+  if (store) must_be_set(f, what, "a fragment", here);
   // The warp meets, and no more: what others wrote before a load, or read after a store, needs a barrier to be seen.
   if (store) ::plumb::simt::whole_warp_exchange(what, nullptr, nullptr, here);
   if (reinterpret_cast<std::uintptr_t>(memory) % 16 != 0)
@@ -160,7 +192,10 @@ PLUMB_SIMT_UNTRACKED void move(F& f, T* memory, unsigned leading, bool by_column
     }
     i += n;
   }
-  if (!store) ::plumb::simt::whole_warp_exchange(what, nullptr, nullptr, here);
+  if constexpr (std::is_const<T>::value) {
+    f.is_set = true;
+    ::plumb::simt::whole_warp_exchange(what, nullptr, nullptr, here);
+  }
 }
 
 template <class A, class B, class C, class D>
@@ -228,6 +263,7 @@ template <class Use, int M, int N, int K, class T, class Layout>
 void fill_fragment(fragment<Use, M, N, K, T, Layout>& f,
                    const typename fragment<Use, M, N, K, T, Layout>::storage_element_type& v) {
   for (auto& x : f.x) x = v;
+  f.is_set = true;
 }
 
 template <class Use, int M, int N, int K, class T, class Layout>
@@ -259,12 +295,17 @@ PLUMB_SIMT_UNTRACKED void mma_sync(fragment<accumulator, M, N, K, D>& d,
                 "operands of this type are accumulated in another");
   using Lane = of_plumb::ProductLane<std::decay_t<decltype(a)>, std::decay_t<decltype(b)>,
                                      std::decay_t<decltype(c)>, std::decay_t<decltype(d)>>;
+  constexpr const char* kWhat = "wmma::mma_sync";
+  of_plumb::must_be_set(a, kWhat, "a fragment of A", here);
+  of_plumb::must_be_set(b, kWhat, "a fragment of B", here);
+  of_plumb::must_be_set(c, kWhat, "an accumulator", here);
   Lane mine{&a, &b, &c, &d, saturate};
   ::plumb::simt::whole_warp_exchange(
-      "wmma::mma_sync",
+      kWhat,
       &of_plumb::multiply<std::decay_t<decltype(a)>, std::decay_t<decltype(b)>, std::decay_t<decltype(c)>,
                           std::decay_t<decltype(d)>>,
       &mine, here);
+  d.is_set = true;
 }
 
 template <class D, class A, class B, class C>

@@ -257,6 +257,7 @@ void mark_range(const char* what, const HostRange& r, Location location, Thread&
     f->finding.is_note = true;
     f->finding.hint = "a copy to the host uses no value; what the host does with these bytes is not seen";
   }
+  if (r.to_host) look_for_unset(*a, offset, r.bytes);
 }
 
 }  // namespace

@@ -94,6 +94,8 @@ void host_ranges(const char* what, void* stream, Here here, const std::vector<Ho
                  const void* pc = nullptr);
 /// A fill (from null) or copy in stream order: checks bounds and leaves its mark.
 void host_operation(const char* what, void* stream, Here here, void* to, const void* from, std::size_t bytes);
+/// unset.cpp: notes a word of the array, which the host gets, that a kernel stored of a variable that nothing had set.
+void look_for_unset(Array& array, std::size_t offset, std::size_t bytes);
 /// The array that holds `p`; null where none does.
 Array* array_of(const unsigned char* p);
 /// Makes the shadow of the array at `p` now rather than at its first access. False: there is no room for it.

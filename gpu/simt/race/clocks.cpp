@@ -1,8 +1,8 @@
 // What happens to memory: bounds, initialisation, and whether two accesses are ordered by anything CUDA
 // promises.
 //
-// The order: block barriers by generation; __syncwarp, shuffles, votes and the other *_sync operations among
-// the lanes of their mask; a fence followed by an atomic or volatile store, seen by an atomic or volatile
+// The order: block barriers by generation; __syncwarp among the lanes of its mask (shuffles, votes and the other *_sync operations
+// make lanes meet, and order no memory); a fence followed by an atomic or volatile store, seen by an atomic or volatile
 // load followed by a fence or a barrier, at the narrower of their scopes; launches of one stream, but one that may begin
 // early from griddepcontrol.wait on; streams where an event or a synchronisation joins them. Nothing else: no lockstep in a warp, no order between
 // blocks, and a relaxed atomic orders nothing. Two accesses to one granule race when one writes, they are by

@@ -86,7 +86,9 @@ const char* advice(const Thread& t, const Mark& now, const Mark& then, bool othe
   if (then.warp >= kFirstProductUnit)
     return "wait for the reading (wgmma.wait_group, cp.async.bulk.wait_group), and let a barrier say so";
   if (then.block == now.block) {
-    return then.warp == t.warp ? "a __syncwarp() or __syncthreads() between the two lines would order them"
+    return then.warp == t.warp ? "a __syncwarp() or __syncthreads() between the two lines would order them; "
+                                 "shuffles and votes "
+                                 "make lanes meet, and order no memory"
                                : "a __syncthreads() between the two lines would order them";
   }
   if (shared)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Turns CUDA that no host compiler parses into C++ that one does: kernel<<<...>>>(...) (launches.py), __shared__ variables, variables and functions of
 # the device and texture references (device.py), inline PTX (ptx.py), __noinline__, casts of kernels to void*; and what is checked that no compiler
-# instruments: the indices of arrays that a thread has of its own (own_arrays.py), __builtin_memcpy and its like (language/byte_copies.hpp).
+# instruments: the indices of arrays that a thread has of its own (own_arrays.py), variables that are declared without a value (unset.py),
+# __builtin_memcpy and its like (language/byte_copies.hpp).
 #
 #   g++ -E -DPLUMB_SIMT ... file.cu -o file.ii; rewrite.py [--rdc] file.ii file.simt.cpp    (or as a filter, with no file)
 #
@@ -21,6 +22,7 @@ import library  # noqa: E402
 import own_arrays  # noqa: E402
 import ptx  # noqa: E402
 import shadows  # noqa: E402
+import unset  # noqa: E402
 from text import (  # noqa: E402
     TOKEN,
     Unreadable,
@@ -235,7 +237,7 @@ def rewrite(text, rdc=False):
         elif token[:2] == '<<':
             edits += launches.rewrite_launch(text, m.start(), len(token), kernels)
     edits += launches.rewrite_casts(text, kernels) + device.rewrite_references(text) + shadows.rewritten(text, of_file, local)
-    edits += outside_of(edits, own_arrays.rewritten(text))
+    edits += outside_of(edits, own_arrays.rewritten(text) + [(edit,) for edit in unset.rewritten(text)])
     out, last = [], 0
     for start, end, new in sorted(edits, key=lambda e: e[:2]):
         if start < last:

@@ -242,6 +242,31 @@ class OfTheDevice(unittest.TestCase):
             self.assertEqual(self.made('__device__ ' + text), 'static ' + text)
 
 
+class Unset(unittest.TestCase):
+    def left(self, body, head='__plumb_global__ void f(P p)'):
+        """What is left unset in a function of that body, declaration by declaration."""
+        new = rewrite.rewrite(head + ' {\n' + body + '\n}\n')
+        self.assertEqual(new.count('\n'), body.count('\n') + 3)
+        return re.findall(r'leave_unset\(([^()]*)\)', new)
+
+    def test_scalars_and_arrays_without_a_value(self):
+        self.assertEqual(self.left('float all;'), ['all'])
+        self.assertEqual(self.left('float sum[N], all; double x; x = 2;'), ['sum, all', 'x'])
+        self.assertEqual(self.left('T acc[M][N / (2)];\ntypename Of<T, 3>::type y;\nif (c) { scalar_t z; }'), ['acc', 'y', 'z'])
+        self.assertEqual(self.left('\n# 7 "a.cu"\n  float\n  x;'), ['x'])
+
+    def test_in_functions_that_a_kernel_may_call(self):
+        self.assertEqual(self.left('float x;', '__plumb_device__ float f()'), ['x'])
+        self.assertEqual(self.left('float x;', 'void f()'), [])
+        self.assertEqual(self.left('auto g = [=] __plumb_device__ (int i) { float x; };', 'void f()'), ['x'])
+
+    def test_what_has_a_value_or_is_no_variable_is_left_alone(self):
+        for body in ('float x = 1, y[2] = {};', 'return x;', 'static float x;', 'else x;', 'goto end;', 'struct S { float a; float b[2]; };',
+                     'union { float a; unsigned b; } u;', 'int i; unsigned n[4]; bool b;', 'extern float x;', 'using namespace a;', 'delete p;',
+                     'const char* s = "; float x;";', 'float& r = x;', 'typedef float F;', 'for (float x : xs) g(x);', 'float f(int);'):
+            self.assertEqual(self.left(body), [], body)
+
+
 class OwnArrays(unittest.TestCase):
     CALL = re.compile(r'::plumb::simt::own_index<decltype\((\w+)\), decltype\(([^()]*)\), (true|false), (\d)>'
                       r'\(::plumb::simt::Here::at\(\), "([^"]*)", ')

@@ -120,6 +120,7 @@ void run_launch(const LaunchOrder& order) {
       run_blocks(launch_under_way(), order.cooperative);
     }
     current().schedule.thread = nullptr;
+    finish_trials();
     run_nested(order.stream);
   }
   if (!current().run.is_stopped) return;

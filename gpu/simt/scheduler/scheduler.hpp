@@ -114,6 +114,7 @@ struct alignas(64) Thread {
   const char* waits_for = "";
   unsigned mask = 0;
   Combine combine = nullptr;
+  WarpOrder warp_order = WarpOrder::none;  // of the exchange it waits in
   void* in = nullptr;
   void* out = nullptr;
   unsigned answer = 0;

@@ -344,7 +344,7 @@ void wgmma(const ProductForm& form, void* const* d, const unsigned* a, unsigned 
   LaneProduct mine{&form, d, a, a_at, b_at, add, here, nullptr};
   check_call(t, mine, here);
   (void)warpgroup_of(t, here);
-  whole_warp_exchange("wgmma.mma_async", &gather, &mine, here);
+  whole_warp_exchange("wgmma.mma_async", &gather, &mine, here, WarpOrder::memory);
   if (!mine.agreed) trap("lanes of one warp give different descriptors or predicates to a wgmma", here);
   if (!mine.started->begun) begin(t, mine.started);
 }
@@ -353,20 +353,20 @@ void wgmma_fence(Here here) {
   must_be_hopper("wgmma", here);
   const Thread& t = *current().schedule.thread;
   LaneGroup mine{&products_of(t, warpgroup_of(t, here))};
-  whole_warp_exchange("wgmma.fence", &raise_fence, &mine, here);
+  whole_warp_exchange("wgmma.fence", &raise_fence, &mine, here, WarpOrder::memory);
 }
 
 void wgmma_commit(Here here) {
   const Thread& t = *current().schedule.thread;
   LaneGroup mine{&products_of(t, warpgroup_of(t, here))};
-  whole_warp_exchange("wgmma.commit_group", &close_group, &mine, here);
+  whole_warp_exchange("wgmma.commit_group", &close_group, &mine, here, WarpOrder::memory);
 }
 
 void wgmma_wait(int pending, Here here) {
   Thread& t = *current().schedule.thread;
   Warpgroup& g = warpgroup_of(t, here);
   WarpProducts& w = products_of(t, g);
-  whole_warp_exchange("wgmma.wait_group", nullptr, nullptr, here);
+  whole_warp_exchange("wgmma.wait_group", nullptr, nullptr, here, WarpOrder::memory);
   const auto kept = static_cast<std::size_t>(std::max(pending, 0));
   const std::uint64_t upto = w.groups.size() > kept ? w.groups[w.groups.size() - kept - 1] : w.waited;
   while (issued_by_all(g) < upto) {

@@ -39,9 +39,10 @@ bool try_complete_warp(Thread& t) {
     in[other.lane] = other.in;
     out[other.lane] = other.out;
   }
+  current().undefined.exchange = &t;
   if (t.combine != nullptr) t.combine(need, in, out);
   b.warp_waiting[t.warp] &= ~need;
-  if (checking()) on_warp_sync(b, t.warp, need);
+  if (checking() && t.warp_order == WarpOrder::memory) on_warp_sync(b, t.warp, need);
   const bool down = current().run.order == Order::descending;
   for (int i = 0; i < kWarp; ++i) {
     const int lane = down ? kWarp - 1 - i : i;
@@ -86,7 +87,8 @@ bool resolve_active_masks(Block& b) {
   return any;
 }
 
-void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, void* out, Here here) {
+void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, void* out, Here here,
+                   WarpOrder order) {
   Thread& t = *current().schedule.thread;
   Block& b = *t.block;
   t.here = here;
@@ -102,6 +104,7 @@ void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, v
     stop();
   }
   t.combine = combine;
+  t.warp_order = order;
   t.in = in;
   t.out = out;
   t.state = ThreadState::warp;
@@ -129,11 +132,6 @@ unsigned active_mask(Here here) {
 unsigned present(unsigned mask) {
   const Thread& t = *current().schedule.thread;
   return mask & ~t.block->warp_done[t.warp];
-}
-
-void poison_value(void* out, std::size_t bytes) {
-  constexpr unsigned char kNan[8] = {0xad, 0xde, 0xc0, 0x7f, 0xad, 0xde, 0xf8, 0x7f};
-  std::memcpy(out, kNan, std::min<std::size_t>(bytes, 8));
 }
 
 }  // namespace plumb::simt

@@ -25,6 +25,10 @@ void barrier_votes(int threads, int* out);                       // 3 ints: coun
 
 // warps.cu
 void last_warp(Form f, int threads, const float* in, float* out);  // mutant 8
+/// A write and another lane's read with nothing but an exchange between them; how: 0 to 11.
+void exchange_as_fence(Form f, const int* in, int* out, int how);
+/// Data of block 0 (32), a flag, and 32 results of block 1, whose lane 0 sees the flag.
+void told_by_shuffle(Form f, int* data, int* flag, int* out);
 void last_warp_volatile(Form f, int threads, const float* in,
                         float* out);                               // mutant 8, as it was written before Volta
 void short_mask(Form f, unsigned mask, int* out);                  // mutant 9

@@ -77,6 +77,81 @@ __global__ void shuffle_from_absent_kernel(const int* in, int* out, int n) {
   }
 }
 
+// Each lane fills a place, all meet in an exchange, and read another's place: the exchange orders nothing.
+template <bool Right>
+__global__ void exchange_as_fence_kernel(const int* in, int* out, int how) {
+  __shared__ int s[32];
+  const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  const int lane = static_cast<int>(threadIdx.x);
+  s[lane] = in[lane];  // <- exchange write
+  int v = 0;
+  switch (how) {
+    case 0:
+      v = __any_sync(kAll, lane == 3);
+      break;
+    case 1:
+      v = __all_sync(kAll, 1);
+      break;
+    case 2:
+      v = static_cast<int>(__ballot_sync(kAll, 1)) != 0;
+      break;
+    case 3:
+      v = __shfl_xor_sync(kAll, 1, 1);
+      break;
+    case 4:
+      v = static_cast<int>(__match_any_sync(kAll, 5)) != 0;
+      break;
+    case 5:
+      v = __reduce_add_sync(kAll, 1) == 32;
+      break;
+    case 6:
+      v = tile.any(lane == 7);
+      break;
+    case 7:
+      v = tile.shfl(1, 0);
+      break;
+    case 8:
+      v = cg::reduce(tile, 1, cg::plus<int>()) == 32;
+      break;
+    case 9:
+      v = cg::inclusive_scan(tile, 1) > 0;
+      break;
+    case 10:
+      v = cg::coalesced_threads().all(1);
+      break;
+    default:
+      v = cg::binary_partition(tile, true).size() == 32;
+      break;
+  }
+  if (Right) tile.sync();
+  out[lane] = s[(lane + 1) & 31] * v;  // <- exchange read
+}
+
+// One lane waits for another block's flag and tells the others by a shuffle: its fence orders its own reads alone.
+template <bool Right>
+__global__ void told_by_shuffle_kernel(int* data, int* flag, int* out) {
+  const int lane = static_cast<int>(threadIdx.x);
+  if (blockIdx.x == 0) {
+    data[lane] = lane + 1;  // <- told write
+    __syncthreads();
+    if (lane == 0) {
+      __threadfence();
+      atomicExch(flag, 1);
+    }
+    return;
+  }
+  int seen = 0;
+  while (seen == 0) {
+    if (lane == 0) {
+      seen = atomicAdd(flag, 0);
+      __threadfence();
+    }
+    seen = __shfl_sync(kAll, seen, 0);
+  }
+  if (Right) __syncwarp();
+  out[lane] = data[31 - lane];  // <- told read
+}
+
 __global__ void warp_algebra_kernel(int* out) {
   const int lane = static_cast<int>(threadIdx.x);
   int* mine = out + lane * 16;
@@ -223,6 +298,14 @@ void short_mask(Form f, unsigned mask, int* out) {
 void shuffle_from_absent(Form f, const int* in, int* out, int n) {
   launch(f == Form::right ? shuffle_from_absent_kernel<true> : shuffle_from_absent_kernel<false>, 1, 32, 0,
          nullptr, in, out, n);
+}
+void exchange_as_fence(Form f, const int* in, int* out, int how) {
+  launch(f == Form::right ? exchange_as_fence_kernel<true> : exchange_as_fence_kernel<false>, 1, 32, 0,
+         nullptr, in, out, how);
+}
+void told_by_shuffle(Form f, int* data, int* flag, int* out) {
+  launch(f == Form::right ? told_by_shuffle_kernel<true> : told_by_shuffle_kernel<false>, 2, 32, 0, nullptr,
+         data, flag, out);
 }
 void warp_algebra(int* out) { launch(warp_algebra_kernel, 1, 32, 0, nullptr, out); }
 void exited_lanes(int* out, int n) { launch(exited_lanes_kernel, 1, 32, 0, nullptr, out, n); }
