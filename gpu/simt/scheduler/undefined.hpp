@@ -1,6 +1,7 @@
 // Values that CUDA leaves undefined, as what a shuffle takes from a lane that does not take part: whether a launch's results depend on
 // one. Registers have no shadow, so that is tried: from the first such value of a place on, the rest of the launch runs also in children of
-// the process, in which that place gives other values. Where the memory of all is the same at the launch's end, the value went nowhere.
+// the process, in which that place gives other values; one child gives the same, which shows that nothing else differs from run to run.
+// Where the memory of all is the same at the launch's end, the value went nowhere.
 #pragma once
 #include <sys/types.h>
 

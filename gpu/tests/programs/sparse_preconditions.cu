@@ -57,8 +57,9 @@ struct Multiplication {
     void* space;
     cudaMalloc(&space, breaks == "space" ? bytes - 8 : bytes);
 #if CUSPARSE_VERSION >= 12400
-    cusparseSpMV_preprocess(handle, kPlain, &one, a, x, &zero, y, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT,
-                            space);
+    if (breaks.empty() || breaks == "overwritten" || breaks == "operation")
+      cusparseSpMV_preprocess(handle, kPlain, &one, a, x, &zero, y, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT,
+                              space);
     if (breaks == "overwritten") cudaMemset(space, 0, bytes);
 #endif
     const auto operation = breaks == "operation" ? CUSPARSE_OPERATION_TRANSPOSE : kPlain;
@@ -102,7 +103,8 @@ bool offsets_are_right(cusparseHandle_t handle, const Triangle& m) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string breaks = argc > 1 ? argv[1] : "";
+  std::string breaks;
+  for (int i = 1; i < argc; ++i) breaks += (i > 1 ? " " : "") + std::string(argv[i]);
   const auto does = [&](const char* what) { return breaks.find(what) != std::string::npos; };
   cusparseHandle_t handle;
   cusparseCreate(&handle);

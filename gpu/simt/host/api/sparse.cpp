@@ -54,7 +54,7 @@ bool touches(const SparseCall& call, const void* stream, const std::vector<HostR
 void malformed(const SparseCall& call, const std::string& what, const char* hint) {
   RawFinding* f =
       note(FindingKind::trap, std::string(call.name) + " is given " + what, nullptr, locate(call.pc));
-  if (f != nullptr) f->finding.hint = hint;
+  if (f != nullptr) f->finding.hint = hint, f->finding.kernel = call.name, f->launch = f->other_launch = -1;
   current().run.is_stopped = true;
 }
 
