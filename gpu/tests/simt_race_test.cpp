@@ -141,7 +141,8 @@ TEST_CASE("a shuffle hands on a flag's value and not what the flag orders") {
       "warps", "told write", "told read",
       [&](Form f, Run& run) {
         flag[0] = 0;
-        told_by_shuffle(f, run.output(data, "data"), run.output(flag, "flag"), run.output(out));
+        plumb::simt::add_array("flag", flag.data(), sizeof flag[0], true, true);
+        told_by_shuffle(f, run.output(data, "data"), flag.data(), run.output(out));
       },
       [&] { return out[0] == 32 && out[31] == 1; });
 }

@@ -1,4 +1,6 @@
 // Test kernels of warp operations: shuffles, votes, masks, tiles, and matrix products across a warp.
+#include <cooperative_groups/scan.h>
+
 #include "gpu/device/groups.hpp"
 #include "gpu/device/mma_by_pieces.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
