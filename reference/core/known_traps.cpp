@@ -28,7 +28,7 @@ const std::vector<Trap>& known_traps() {
        "the same of 107 tiles of 32", dear},
       {"a kernel's own", "width=2|4|8|16|32|64,rows=67,depth?=41,cols?=67,row_mean?=5,scale?=10,fill=real",
        "kernels are made for powers of two: what such a one has of its own shows in no other size"},
-      {"a kernel's own", "depth=2|4|8|16|32|64,rows=67,cols?=67,row_mean?=5,fill=real",
+      {"a kernel's own", "depth=2|4|8|16|32|64,rows=67,-width,cols?=67,row_mean?=5,fill=real",
        "kernels are made for powers of two: what such a one has of its own shows in no other size"},
       {"whole tiles", "rows=64,width=64,depth=64,fill=scaled|hostile",
        "several tiles each way of such values, which are right in small products", dear},
@@ -116,7 +116,30 @@ const std::vector<Trap>& known_traps() {
       {"65,536 columns apart", "pattern=arrow,row_mean=0.3,rows=2,cols=65537",
        "a row's last column and the next row's first: a difference that is 0 in 16 bits", dear},
       {"places beyond 32 bits", "pattern=uniform,row_mean=0.14,rows=70001,cols=70001",
-       "few entries in a matrix whose rows times columns are beyond 32 bits", dear}};
+       "few entries in a matrix whose rows times columns are beyond 32 bits", dear},
+      {"places beyond 31 bits", "pattern=uniform,row_mean=0.14,rows=46342,cols=46342",
+       "few entries, and rows times columns are negative in 32 bits", dear},
+      {"places that wrap", "pattern=uniform,row_mean=0.14,rows=65536,cols=65536|65537",
+       "few entries, and rows times columns are none or few in 32 bits: a matrix that looks small, or full",
+       dear},
+      // what looks special where who samples looks, and is not elsewhere
+      {"special where it is sampled", "pattern=fixed,row_mean=1,rows=67,cols=67,fill=real",
+       "a permutation of which the first row, the middle one, the last one and every eighth stay in place"},
+      {"special where it is sampled", "pattern=fixed,row_mean=1,rows=1030,cols=1030,fill=real",
+       "the same of several blocks"},
+      {"special where it is sampled", "pattern=chosen,row_mean=1,rows=301,cols=301,fill=real",
+       "one entry a row, on the diagonal in those rows: no permutation, for other rows share columns"},
+      {"special where it is sampled", "pattern=sampled,row_mean=4,rows=301,cols=90,fill=real",
+       "those rows are of one length, sorted and without a gap; the others are not, and have columns twice"},
+      // problems of the same arrays that differ in one field alone: what is kept under an incomplete key
+      {"one field differs",
+       "rows=35,width?=13,depth?=19,cols?=19,row_mean?=3,alpha=1|0.5,beta=0|0.5,fill=real",
+       "the same arrays, and another scalar"},
+      {"one field differs", "rows=35,width?=13,bias=0.7310586|-0.3,cap=inf|0.7310586,fill=real",
+       "the same arrays, and another bias or cap"},
+      {"one field differs", "rows=12,width=36,depth?=5,-cols,fill=real", "as many elements, in other rows"},
+      {"one field differs", "rows=18,width=24,depth?=5,-cols,fill=real", "as many elements, in other rows"},
+      {"one field differs", "rows=36,width=12,depth?=5,-cols,fill=real", "as many elements, in other rows"}};
   return kTraps;
 }
 

@@ -76,11 +76,30 @@ std::int64_t uneven_length(const Pattern& p, std::int64_t i, double mean) {
   return usual + (whole && place == 0 ? 1 : 0) - (whole && place == 1 ? 1 : 0);
 }
 
+// Rows that who samples looks at: the first one, the middle one, the last one and every eighth.
+bool is_sampled(const Pattern& p, std::int64_t i) { return i % 8 == 0 || i == p.rows / 2 || i + 1 == p.rows; }
+
+// The column of the one entry of a row. `fixed`: sampled rows have the diagonal's, the others each the next other one's, so that all together
+// are a permutation of a square. `chosen`: sampled rows have the diagonal's, and others share columns.
+std::int64_t column_of_one(const Pattern& p, std::int64_t i) {
+  const std::int64_t size = std::min(p.rows, p.cols);
+  if (i >= size) return p.cols - 1;
+  if (is_sampled(p, i) || p.name == "diagonal") return i;
+  if (p.name == "chosen") return i / 2;
+  std::int64_t next = i;
+  do { next = next + 1 < size ? next + 1 : 0; } while (is_sampled(p, next));
+  return next;
+}
+
+bool has_one_entry_a_row(const Pattern& p) { return p.name == "fixed" || p.name == "chosen"; }
+
 // Entries of row i, for the patterns that draw them row by row.
 std::int64_t row_length(const Pattern& p, std::int64_t i) {
   const std::string& pattern = p.name;
   const double mean = p.density * static_cast<double>(p.cols);
   if (pattern == "uneven") return uneven_length(p, i, mean);
+  if (has_one_entry_a_row(p)) return p.cols > 0 ? 1 : 0;
+  if (pattern == "sampled" && is_sampled(p, i)) return std::min<std::int64_t>(p.cols, std::llround(mean));
   const std::uint64_t stream = p.stream + 20;
   const auto row = static_cast<std::uint64_t>(i);
   const double r = random_unit(p.seed, stream, row);
@@ -188,14 +207,14 @@ void repeat_one_column(const Pattern& p, Places& to) {
 // Columns of one row of `length` entries.
 void place_row(const Pattern& p, std::int64_t i, std::int64_t length, std::vector<std::int32_t>& col) {
   const auto row = static_cast<std::uint64_t>(i);
-  if (p.name == "diagonal") {
-    if (length > 0) col.push_back(static_cast<std::int32_t>(i));
-  } else if (p.name == "banded" || repeats_one_column(p)) {
+  if (p.name == "diagonal" || has_one_entry_a_row(p)) {
+    if (length > 0) col.push_back(static_cast<std::int32_t>(column_of_one(p, i)));
+  } else if (p.name == "banded" || repeats_one_column(p) || (p.name == "sampled" && is_sampled(p, i))) {
     const auto middle = static_cast<std::int64_t>(static_cast<double>(i) * static_cast<double>(p.cols) /
                                                   static_cast<double>(p.rows));
     const std::int64_t first = std::clamp<std::int64_t>(middle - length / 2, 0, p.cols - length);
     for (std::int64_t k = 0; k < length; ++k) col.push_back(static_cast<std::int32_t>(first + k));
-  } else if (p.name == "unsorted") {
+  } else if (p.name == "unsorted" || p.name == "sampled") {
     for (std::int64_t k = 0; k < length; ++k) {
       col.push_back(static_cast<std::int32_t>(random_below(p.seed, p.stream + 22,
                                                            row * 0x100000000u + static_cast<std::uint64_t>(k),
@@ -232,9 +251,9 @@ void place_by_row(const Pattern& p, Places& to, const Builder& builder) {
 
 const std::vector<std::string>& pattern_names() {
   static const std::vector<std::string> kNames = {
-      "uniform",  "banded",  "powerlaw",     "giant",         "empty",       "unsorted",
-      "diagonal", "stencil", "arrow",        "rmat",          "last",        "ends",
-      "two",      "uneven",  "repeat_first", "repeat_middle", "repeat_last", "pairs"};
+      "uniform",      "banded",        "powerlaw",    "giant", "empty", "unsorted", "diagonal",
+      "stencil",      "arrow",         "rmat",        "last",  "ends",  "two",      "uneven",
+      "repeat_first", "repeat_middle", "repeat_last", "pairs", "fixed", "chosen",   "sampled"};
   return kNames;
 }
 

@@ -19,6 +19,9 @@ namespace plumb {
 ///   pairs      lengths as uniform has them; every column of a row but the first is there twice, on both sides of an even place
 ///   uneven     as many entries as rows times the length of the first one, and rows of other lengths: one more, one less; the last one
 ///              has the first one's. At density 1 rows have one more than there are columns, the last column twice
+///   fixed      one entry a row: a permutation of a square that leaves the first row, the middle one, the last one and every eighth in its place
+///   chosen     one entry a row, on the diagonal in those rows; other rows share columns
+///   sampled    those rows are banded and of one length, the others as unsorted has them
 ///   rmat       R-MAT of the Graph500: skewed rows and columns, density * rows * cols draws less the repeated
 /// diagonal, stencil and arrow take their places from the sizes; density is then not looked at.
 struct Pattern {

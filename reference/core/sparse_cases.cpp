@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
@@ -156,8 +159,68 @@ void put_cancelling(T* data, std::int64_t rows, std::int64_t cols, Role role) {
 
 }  // namespace
 
+namespace {
+
+// Places of an operand of rows and columns that look=..._WHERE names.
+class Looks {
+ public:
+  Looks(std::string_view where, std::int64_t rows, std::int64_t cols)
+      : where_(where),
+        lines_(std::min(rows, cols) == 1 ? std::max(rows, cols) : rows),
+        vector_(std::min(rows, cols) == 1) {}
+  // Whether the element is among them: `line` is its row, of a vector its place.
+  [[nodiscard]] bool has(std::int64_t line, std::int64_t index) const {
+    if (where_ == "every") return index % 8 == 0;
+    if (where_ == "nearly") return index % 61 != 60;
+    const std::int64_t run = vector_ ? (where_ == "first" ? (lines_ + 7) / 8 : 8) : 1;
+    const auto near = [&](std::int64_t begin) { return line >= begin && line < begin + run; };
+    return near(0) || (where_ == "ends" && (near(lines_ / 2) || near(lines_ - run)));
+  }
+
+ private:
+  std::string_view where_;
+  std::int64_t lines_;
+  bool vector_;
+};
+
+constexpr const char* kLooks[] = {"ones_first", "ones_ends", "ones_every", "ones_nearly", "zeros_every"};
+
+struct Look {
+  double value;
+  std::string where;
+};
+std::optional<Look> look_of(const Case& c, Role role) {
+  const std::string word = c.text_or("looks", "");
+  if (word.empty() || role == Role::addend) return std::nullopt;
+  if (std::find(std::begin(kLooks), std::end(kLooks), word) == std::end(kLooks))
+    throw Error(fmt::format("case '{}': unknown looks '{}' (known: {})", c.id(), printable(word),
+                            fmt::join(kLooks, ", ")));
+  const bool ones = word.starts_with("ones");
+  if (!ones && role != Role::left) return std::nullopt;
+  return Look{ones ? 1.0 : 0.0, word.substr(word.find('_') + 1)};
+}
+
+}  // namespace
+
+template <class T>
+void put_looks(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Role role) {
+  const std::optional<Look> look = look_of(c, role);
+  if (!look) return;
+  const Looks places(look->where, rows, cols);
+  for (std::int64_t k = 0; k < rows * cols; ++k) {
+    if (places.has(std::min(rows, cols) == 1 ? k : k / cols, k)) data[k] = static_cast<T>(look->value);
+  }
+}
+
+void add_looks(CaseList& list, std::string_view params) {
+  for (const char* const looks : kLooks)
+    list.add(Tier::smoke, fmt::format("{},looks={}", params, looks), {Fill::real},
+             "who samples an operand takes all of it for ones or zeros");
+}
+
 template <class T>
 void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Role role) {
+  put_looks(data, rows, cols, c, role);
   const std::string facing = c.text_or("facing", "");
   const std::int64_t size = rows * cols;
   if (facing.empty() || size == 0) return;
@@ -197,6 +260,14 @@ bool holds_nonfinite(const Case& c) {
 // The same for a sparse left operand, whose rows are ragged.
 template <class T>
 void put_facing(Csr<T>& a, const Case& c) {
+  if (const std::optional<Look> look = look_of(c, Role::left)) {
+    const Looks places(look->where, a.rows, std::max<std::int64_t>(a.cols, 2));
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
+        if (places.has(i, k)) a.val[k] = static_cast<T>(look->value);
+      }
+    }
+  }
   const std::string facing = c.text_or("facing", "");
   if (facing == "zeros") {
     for (std::int64_t i = 0; i < a.rows; ++i) {
@@ -316,6 +387,7 @@ DenseView<const T, Space::host> make_second(Arena& arena, const DenseView<const 
 }
 
 #define PLUMB_INSTANTIATE(T)                                                                              \
+  template void put_looks<T>(T*, std::int64_t, std::int64_t, const Case&, Role);                          \
   template void put_facing<T>(T*, std::int64_t, std::int64_t, const Case&, Role);                         \
   template void fill_csr_values<T>(Csr<T>&, Fill, std::uint64_t, std::uint64_t, Format);                  \
   template Csr<T> make_sparse<T>(const Case&, std::uint64_t);                                             \

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "reference/core/csr.hpp"
 #include "reference/core/fills.hpp"
@@ -68,6 +69,19 @@ template <class T>
 ///              the first one, so that their products do
 template <class T>
 void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Role role);
+
+/// By looks=VALUE_WHERE, what a left and a right operand hold in some places whatever their fill is, so that who samples takes all of it for
+/// such values: VALUE is ones, or zeros (in a left operand alone); WHERE is
+///   first      the first row, of a vector the first eighth
+///   ends       the first row, the middle one and the last one, of a vector eight elements there
+///   every      every eighth element
+///   nearly     all but one element in 61
+/// Throws Error for another word.
+template <class T>
+void put_looks(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Role role);
+
+/// Adds cases of `params` with each of these looks.
+void add_looks(CaseList& list, std::string_view params);
 
 /// Whether operands hold NaN or an infinity, by the fill or by what faces each other.
 [[nodiscard]] bool holds_nonfinite(const Case& c);

@@ -284,6 +284,14 @@ void describe_kernels(CaseSpace& space) {
     space.one_case(
         {"one pixel, images in tiles", fmt::format("{},r=1,s=1,stride=1,pad=0,unequal=none", sizes),
          "tiles that do not cross from one image into the next: several, ragged; few, of much depth", dear});
+  // problems of the same arrays that differ in one field alone
+  for (const char* const steps :
+       {"pad=0,dilation=1,stride=1", "pad=1,dilation=2,stride=1", "pad=1,dilation=1,stride=1",
+        "pad=2,dilation=2,stride=1", "pad=0,dilation=1,stride=2", "pad=1,dilation=2,stride=2",
+        "pad=1,dilation=1,stride=2", "pad=2,dilation=2,stride=2"})
+    space.one_case({"one field differs",
+                    fmt::format("n=2,c=3,h=8,w=9,k=4,r=3,s=3,unequal=none,{},fill=real", steps),
+                    "images, filters and most answers of one size: what is kept under an incomplete key"});
   space.one_case({"filters beyond half a tile", "n=1,c=65,h=1,w=32,k=33,r=1,s=5,stride=1,pad=0,dilation=1",
                   "one tile of filters, full and ragged, whose sums are deep enough to be made in parts",
                   dear});
@@ -330,6 +338,7 @@ void Conv2d::describe(CaseSpace& space) {
 
 void Conv2d::cases(CaseList& list) {
   using enum Fill;
+  add_looks(list, "n=2,c=37,h=8,w=9,k=7,r=3,s=3,stride=1,pad=1,dilation=1");
   // whole numbers by a reciprocal of 16 bits: a tap's number over those of a window is wrong only where there are thousands of taps
   for (const char* const window :
        {"c=330,h=5,w=6,k=2,r=5,s=5", "c=168,h=7,w=8,k=2,r=7,s=7", "c=68,h=11,w=12,k=2,r=11,s=11"})

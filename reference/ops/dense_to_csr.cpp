@@ -47,11 +47,8 @@ void DenseToCsr::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=36,cols=36,density=0,layout=wide", {exact},
            "no entries where rows are whole vectors on 16 bytes");
   list.add(Tier::smoke, "rows=37,cols=53,density=1", {real, hostile}, "no zeros at all");
-  list.add(Tier::smoke, "rows=219,cols=85,density=0.1", {exact, real, hostile},
-           "exact: one entry in 17 of the pattern is itself 0");
   list.add(Tier::smoke, "rows=60,cols=1024,density=0.25", {exact, real},
            "activations of a sparse network's layer");
-  list.add(Tier::smoke, "rows=101,cols=33,density=0.3", {exact, hostile}, "one more than a warp");
   list.add(Tier::smoke, "rows=300,cols=700,density=0.004,pattern=giant", {exact, real},
            "one full row among nearly empty ones");
   list.add(Tier::smoke, "rows=300,cols=300,density=0.05,pattern=powerlaw", {exact},
@@ -59,7 +56,6 @@ void DenseToCsr::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=200,cols=200,density=0,pattern=diagonal", {real}, "one entry per row");
   list.add(Tier::smoke, "rows=101,cols=85,density=0.1,subnormal=1", {real},
            "subnormal values are entries: a comparison that flushes them to 0 loses them");
-  list.add(Tier::smoke, "rows=1,cols=65537,density=0.1", {exact, real}, "one long row");
   list.add_hostile(Tier::smoke, "rows=35,cols=37,density=0.3", 14,
                    "every special value at every class of position");
 

@@ -37,12 +37,13 @@ void Gemm::describe(CaseSpace& space) {
 
 void Gemm::cases(CaseList& list) {
   using enum Fill;
+  add_looks(list, "m=48,n=37,k=35");
+  add_looks(list, "m=5,n=9,k=520");
   list.add_cancelling("m=3,n=2,k=8209");
   list.add(Tier::smoke, "m=0,n=5,k=4", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "m=5,n=0,k=4", {exact}, "no columns: nothing may be touched");
   list.add(Tier::smoke, "m=7,n=133,k=0", {exact}, "nothing to sum: C = +0, wider than tiles");
   list.add(Tier::smoke, "m=7,n=133,k=0,alpha=1,beta=2", {exact, real}, "nothing to sum: C = beta C");
-  list.add(Tier::smoke, "m=1,n=1,k=1", {exact, real}, "the smallest product");
   list.add(Tier::smoke, "m=1,n=3,k=65537,alpha=1,beta=1.2345679e-200", {real},
            "more terms than 16 bits count, and a beta that narrower types take for 0", {Dtype::f64});
   list.add(Tier::smoke, "m=129,n=1,k=64", {exact, real}, "one column");

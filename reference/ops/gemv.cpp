@@ -33,13 +33,13 @@ void Gemv::describe(CaseSpace& space) {
 
 void Gemv::cases(CaseList& list) {
   using enum Fill;
+  add_looks(list, "rows=67,cols=129");
+  add_looks(list, "rows=9,cols=1030");
   list.add_cancelling("rows=3,cols=8209");
   list.add(Tier::smoke, "rows=0,cols=5", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "rows=133,cols=0", {exact}, "nothing to sum: y = +0");
   list.add(Tier::smoke, "rows=133,cols=0,alpha=1,beta=2", {exact, real}, "nothing to sum: y = beta y");
-  list.add(Tier::smoke, "rows=1,cols=1", {exact, real}, "the smallest product");
   list.add(Tier::smoke, "rows=1,cols=1009", {exact, real}, "a dot product: fewer rows than cores");
-  list.add(Tier::smoke, "rows=1009,cols=1", {exact, real}, "one column");
   list.add(Tier::smoke, "rows=31,cols=33", {exact, index, real, hostile},
            "one less and one more than a warp");
   list.add(Tier::smoke, "rows=33,cols=31", {exact, real}, "one more and one less than a warp");

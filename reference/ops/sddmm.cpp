@@ -35,6 +35,7 @@ void Sddmm::describe(CaseSpace& space) {
 
 void Sddmm::cases(CaseList& list) {
   using enum Fill;
+  add_looks(list, "rows=67,cols=90,k=33,density=0.06");
   list.add_cancelling("rows=3,cols=2,k=8209,density=1");
   list.add(Tier::smoke, "rows=0,cols=5,k=4,density=0", {exact}, "no rows: no entries");
   list.add(Tier::smoke, "rows=5,cols=7,k=4,density=0", {exact, hostile},
@@ -42,7 +43,6 @@ void Sddmm::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=9,cols=37,k=0,density=0.5", {exact}, "empty products: +0 everywhere");
   list.add(Tier::smoke, "rows=36,cols=36,k=0,density=0.2,layout=wide", {exact},
            "empty products where all arrays lie on 16 bytes");
-  list.add(Tier::smoke, "rows=1,cols=1,k=1,density=1", {exact, real}, "the smallest product");
   list.add(Tier::smoke, "rows=255,cols=257,k=16,density=0.06", {exact, wide, real, scaled},
            "a GCN's hidden width");
   list.add(Tier::smoke, "rows=700,cols=700,k=16,density=0.01,pattern=powerlaw", {exact, real}, "skewed rows");
@@ -56,8 +56,6 @@ void Sddmm::cases(CaseList& list) {
            "subnormal sums: an addition that flushes them to 0 shows");
   list.add(Tier::smoke, "rows=67,cols=67,k=35,density=0.2,same=1", {exact, real},
            "X and Y are one array, and the pattern is not symmetric");
-  list.add(Tier::smoke, "rows=120,cols=4500,k=36,density=0.02,pattern=giant", {exact, real},
-           "one long row among those that share columns");
 
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",k=32", {real}, m.why);

@@ -38,17 +38,15 @@ void Spmm::describe(CaseSpace& space) {
 
 void Spmm::cases(CaseList& list) {
   using enum Fill;
+  add_looks(list, "rows=301,cols=90,n=9,density=0.06");
   list.add_cancelling("rows=3,cols=8209,n=2,density=1");
   list.add(Tier::smoke, "rows=0,cols=5,n=4,density=0", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "rows=5,cols=0,n=4,density=0", {exact}, "no columns: every row is empty");
   list.add(Tier::smoke, "rows=5,cols=7,n=0,density=0.5", {exact}, "no width: nothing may be touched");
-  list.add(Tier::smoke, "rows=1,cols=1,n=1,density=1", {exact, real}, "the smallest product");
   list.add(Tier::smoke, "rows=37,cols=53,n=6,density=0", {exact, hostile},
            "nnz == 0: C = +0 even where B holds NaN");
   list.add(Tier::smoke, "rows=36,cols=36,n=36,density=0,layout=wide", {hostile},
            "nnz == 0 where rows are whole vectors on 16 bytes");
-  list.add(Tier::smoke, "rows=85,cols=219,n=3,density=0.05", {exact, real, hostile},
-           "narrower than any vector");
   list.add(Tier::smoke, "rows=255,cols=257,n=16,density=0.06", {exact, wide, real, scaled},
            "a GCN's hidden width");
   list.add(Tier::smoke, "rows=120,cols=150,n=31,density=0.3,pattern=banded,equal=1", {exact, scaled},
@@ -63,8 +61,6 @@ void Spmm::cases(CaseList& list) {
            "skewed rows");
   list.add(Tier::smoke, "rows=600,cols=450,n=7,density=0.02,pattern=empty", {exact, real, hostile},
            "the first half and every third row empty: +0, also beside NaN in B");
-  list.add(Tier::smoke, "rows=333,cols=333,n=40,density=0,pattern=diagonal", {exact, index},
-           "C is B, row for row, scaled");
   list.add(Tier::smoke, "rows=300,cols=300,n=32,density=0,pattern=arrow", {exact, real},
            "one full row before short ones");
   list.add(Tier::smoke, "rows=211,cols=223,n=20,density=0.05,subnormal=1", {real},

@@ -34,6 +34,7 @@ void Spmv::describe(CaseSpace& space) {
 
 void Spmv::cases(CaseList& list) {
   using enum Fill;
+  add_looks(list, "rows=301,cols=90,density=0.06");
   list.add_cancelling("rows=3,cols=8209,density=1");
   list.add(Tier::smoke, "rows=0,cols=5,density=0", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "rows=5,cols=0,density=0", {exact}, "no columns: every row is empty");

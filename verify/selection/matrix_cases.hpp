@@ -10,9 +10,11 @@ namespace plumb {
 
 /// The sparse ones among `listed`, each with its matrix replaced by each of `files`; beside every fill of theirs, fill=own with the
 /// file's values. Fill index is left out: it needs a pattern of its own making. fill=own is left out, with a note, where the
-/// file holds NaN or infinities, or numbers whose sums leave the type's range. Empty for operators without a sparse operand.
+/// file holds NaN or infinities, or numbers whose sums leave the type's range. Empty for operators without a sparse operand. Of each file some
+/// twenty cases are of tier smoke: every fill in each type, and every other value that some case has, as far as they cost little together. The
+/// others are of tier full.
 /// Errors: a file that cannot be read.
-[[nodiscard]] std::vector<Case> cases_on_matrices(const std::vector<Case>& listed,
+[[nodiscard]] std::vector<Case> cases_on_matrices(const CaseSpace& space, const std::vector<Case>& listed,
                                                   const std::vector<std::string>& files,
                                                   std::vector<std::string>& notes);
 

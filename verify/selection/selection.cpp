@@ -223,7 +223,7 @@ ChosenCases select_cases(const CaseChoice& choice) {
     }
     std::vector<Case>& listed = lists[i];
     if (!choice.matrices.empty()) {
-      std::vector<Case> own = cases_on_matrices(listed, choice.matrices, chosen.notes);
+      std::vector<Case> own = cases_on_matrices(entry->space(), listed, choice.matrices, chosen.notes);
       if (choice.listed_too) own.insert(own.end(), listed.begin(), listed.end());
       listed = std::move(own);
     }

@@ -50,16 +50,18 @@ Record record_of(const Case& c) {
   return r;
 }
 
+// A case of this program's own making must tell right from wrong. A drawn one, and one on a user's matrix, may not: it is left out.
 Record mistrusted(const Case& c, const std::string& why) {
   Record r = record_of(c);
   r.variant = "(the case itself)";
-  r.verdict = c.drawn ? Verdict::skip : Verdict::mistrusted;
-  r.reason = c.drawn ? "a drawn case that proves nothing: " + why : why;
-  r.detail = {c.has("matrix")
-                  ? fmt::format("this matrix cannot be judged with fill={}: leave that fill out (--fill)",
-                                name(c.fill))
-                  : "no variant is at fault: change the case's data, or mark the instance degenerate in "
-                    "make()"};
+  const bool of_user = c.has("matrix"), left_out = c.drawn || of_user;
+  r.verdict = left_out ? Verdict::skip : Verdict::mistrusted;
+  r.reason = !left_out ? why
+                       : fmt::format("{} proves nothing: {}",
+                                     of_user ? "a case on this matrix that" : "a drawn case that", why);
+  r.detail = {of_user ? "other fills and values of the same matrix are judged"
+                      : "no variant is at fault: change the case's data, or mark the instance degenerate in "
+                        "make()"};
   r.repro = fmt::format("{} --case {}", called_as(), shell_word(r.case_id));
   return r;
 }
