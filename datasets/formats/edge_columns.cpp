@@ -19,7 +19,7 @@ namespace plumb {
 namespace {
 
 using Fields = std::vector<std::string_view>;
-constexpr std::size_t kLooked = std::size_t{64} << 10;  // bytes
+constexpr std::size_t kSampled = std::size_t{64} << 10;  // bytes
 constexpr std::size_t kNone = EdgeColumns::kNone;
 
 std::string_view trimmed(std::string_view text) {
@@ -89,15 +89,9 @@ bool is_time(std::string_view field) {
   return value && *value >= kFirst && *value == std::floor(*value);
 }
 
-std::string lower(std::string_view word) {
-  std::string out(word);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 template <std::size_t N>
 bool is_one_of(std::string_view word, const std::array<std::string_view, N>& known) {
-  const std::string w = lower(word);
+  const std::string w = text::lower(word);
   return std::find(known.begin(), known.end(), w) != known.end();
 }
 
@@ -128,14 +122,14 @@ struct Line {
 /// The lines of the first bytes that are no comments; the last one may be cut, and is left out unless it is the only one.
 std::vector<Line> first_lines(ByteSource& source) {
   constexpr std::size_t kMost = 200;
-  const std::string_view held = source.peek(kLooked);
+  const std::string_view held = source.peek(kSampled);
   std::vector<Line> lines;
   std::int64_t number = 0;
   for (std::size_t at = 0; at < held.size() && lines.size() < kMost;) {
     const std::size_t stop = std::min(held.find('\n', at), held.size());
     ++number;
     const std::string_view line = trimmed(held.substr(at, stop - at));
-    const bool cut = stop == held.size() && held.size() == kLooked;
+    const bool cut = stop == held.size() && held.size() == kSampled;
     if (!is_comment(line) && (!cut || lines.empty())) lines.push_back({number, line});
     at = stop + 1;
   }
@@ -428,7 +422,7 @@ std::unique_ptr<ByteSource> select_columns(ByteSource& source, const EdgeColumns
 }
 
 TellTaleSize size_in_comments(ByteSource& source) {
-  const std::string_view held = source.peek(kLooked);
+  const std::string_view held = source.peek(kSampled);
   TellTaleSize out;
   for (std::size_t at = 0; at < held.size();) {
     const std::size_t stop = std::min(held.find('\n', at), held.size());
@@ -441,7 +435,7 @@ TellTaleSize size_in_comments(ByteSource& source) {
       out.bipartite = out.bipartite || comment.substr(0, 3) == "bip";
       const std::vector<std::int64_t> n = numbers_in(comment);
       if (n.size() == 3) out.rows = n[1], out.cols = n[2];
-    } else if (const std::string words = lower(comment); words.rfind("nodes", 0) == 0) {
+    } else if (const std::string words = text::lower(comment); words.rfind("nodes", 0) == 0) {
       const std::size_t digits = words.find_first_of("0123456789");
       if (digits != std::string::npos)
         std::from_chars(words.data() + digits, words.data() + words.size(), out.rows);

@@ -66,15 +66,10 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-std::string lower(std::string word) {
-  for (char& c : word) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return word;
-}
-
 template <class E, std::size_t N>
 E choose(const ByteSource& source, const std::string& word, const char* what,
          const std::array<std::pair<const char*, E>, N>& known) {
-  const std::string w = lower(word);
+  const std::string w = text::lower(word);
   for (const auto& [name, value] : known) {
     if (w == name) return value;
   }
@@ -83,7 +78,7 @@ E choose(const ByteSource& source, const std::string& word, const char* what,
 
 void read_banner(const ByteSource& source, const std::string& line, Mm& out) {
   const std::vector<std::string> words = words_of(line);
-  const std::string banner = words.empty() ? "" : lower(words[0]);
+  const std::string banner = words.empty() ? "" : text::lower(words[0]);
   if (banner != "%%matrixmarket" && banner != "%matrixmarket") {
     throw input_error(source.name(), 1,
                       "not Matrix Market: the first line does not begin with %%MatrixMarket", line);
@@ -133,12 +128,12 @@ void read_graphblas(const ByteSource& source, const std::vector<std::string>& wo
       "bool",          "int8_t",         "int16_t",        "int32_t",        "int64_t", "uint8_t",
       "uint16_t",      "uint32_t",       "uint64_t",       "float",          "double",  "complex",
       "float complex", "double complex", "float _Complex", "double _Complex"};
-  if (words.size() < 2 || lower(words[1]) != "type") {
+  if (words.size() < 2 || text::lower(words[1]) != "type") {
     throw input_error(source.name(), number, "broken %%GraphBLAS comment: expected %%GraphBLAS type T", line);
   }
   std::string type;
   for (std::size_t k = 2; k < words.size(); ++k) type += (k > 2 ? " " : "") + words[k];
-  const auto known = [&type](const char* t) { return lower(type) == lower(t); };
+  const auto known = [&type](const char* t) { return text::lower(type) == text::lower(t); };
   if (std::none_of(kTypes.begin(), kTypes.end(), known)) {
     throw input_error(source.name(), number,
                       "unknown type in a %%GraphBLAS comment (bool, int8_t, ..., double complex)", type);
@@ -418,7 +413,7 @@ MatrixMarket read_matrix_market(ByteSource& source) {
     const std::vector<std::string> words = words_of(line);
     if (words.empty()) continue;
     if (words[0][0] == '%') {
-      if (lower(words[0]) == "%%graphblas") read_graphblas(source, words, line, header.number(), out);
+      if (text::lower(words[0]) == "%%graphblas") read_graphblas(source, words, line, header.number(), out);
       continue;
     }
     sized = true;

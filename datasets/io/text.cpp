@@ -118,4 +118,10 @@ bool Chunker::next(std::string& piece, bool& too_long) {
   return true;
 }
 
+std::string lower(std::string_view word) {
+  std::string out(word);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
 }  // namespace plumb::text

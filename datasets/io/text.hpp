@@ -350,4 +350,7 @@ class LineCounter {
   std::int32_t line_ = 0;
 };
 
+/// The word with ASCII's capitals made small.
+[[nodiscard]] std::string lower(std::string_view word);
+
 }  // namespace plumb::text
