@@ -27,7 +27,7 @@ struct Row {
 
 template <class Fault>
 void check_row(const Row<Fault>& row, FindingKind kind, const std::vector<Finding>& findings) {
-  CAPTURE(row.name);
+  CAPTURE(std::string(row.name));
   if (!row.is_found) {
     CHECK_MESSAGE(findings.empty(), all_of(findings));
     return;

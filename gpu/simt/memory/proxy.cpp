@@ -94,7 +94,7 @@ class Refill {
     const Mark write = write_of(c);
     if (write.async == 0 && !told_write_) told_write_ = is_unfenced(write, target);
     for_others(c, [&](const Mark& m) {
-      bool& told = m.writes != 0 ? told_write_ : told_read_;
+      bool& told = m.writes != 0 || told_write_ ? told_write_ : told_read_;
       for (std::uint32_t rest = m.lanes; rest != 0 && !told; rest &= rest - 1) {
         Mark one = m;
         one.lanes = rest & -rest;

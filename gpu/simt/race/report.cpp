@@ -68,11 +68,21 @@ Location read_beside_update(const Mark& a, const Mark& b) {
 
 bool lone_volatile(const Mark& m) { return m.is_volatile != 0 && m.strength == kPlain; }
 
+// A copy of the host's in another stream, whose call may have returned before it has landed.
+bool is_copy_of_host(const Mark& m) {
+  const Launch& launch = current().schedule.launches[static_cast<std::size_t>(launch_of(m.block))];
+  return launch.host && m.writes != 0 && launch.kernel == "cudaMemcpy";
+}
+
 // What would order the two accesses.
 const char* advice(const Thread& t, const Mark& now, const Mark& then, bool other_launch, bool shared) {
   const bool both_strong = now.strength != kPlain && then.strength != kPlain;
   if (both_strong && now.extent != then.extent)
     return "atomic and volatile accesses of different bytes are not atomic to each other: use one size";
+  if (other_launch && is_copy_of_host(then))
+    return "the copy's stream and this one do not wait for each other, and cudaMemcpy out of pageable memory "
+           "may return before the "
+           "copy has landed: synchronise its stream, or wait for an event behind it";
   if (other_launch)
     return "the two belong to launches, or to a launch and the host, that may overlap: wait for an event or "
            "the stream, or "

@@ -84,6 +84,9 @@ void begin_thread(Thread& t, uint3 index) {
   t.copies.clear();
   t.bound.clear();
   t.proxy_fences.clear();
+  t.map_fences.clear();
+  t.init_fence = 0;
+  t.registers.reset();
   t.bulk.reset();
   t.trail.clear();
   t.polls = {};

@@ -158,7 +158,7 @@ __global__ void loop_kernel(const float* a, const float* b, float* c, int chunks
         : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(of_b));
     COMMIT();
     if (F == GroupFault::written_early) d[chunk % 8] = 0.0f;  // <- product early
-    if (F != GroupFault::no_wait) WAIT(0);  // <- product wait
+    if (F != GroupFault::no_wait) WAIT(0);                    // <- product wait
   }
   if (F == GroupFault::no_wait) WAIT(0);
   for (int i = 0; i < 8; ++i) c[(row + i / 2 % 2 * 8) * 16 + i / 4 * 8 + lane % 4 * 2 + i % 2] = d[i];

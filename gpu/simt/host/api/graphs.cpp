@@ -95,6 +95,7 @@ std::vector<CUgraphExec_st::Node> compiled(const CUgraph_st& graph) {
     for (const CUgraphNode_st* d : n->after)
       made.after.push_back(
           static_cast<std::size_t>(std::find(order.begin(), order.end(), d) - order.begin()));
+    current().streams.names[made.key.get()] = "a node of a graph";
     out.push_back(std::move(made));
   }
   return out;
