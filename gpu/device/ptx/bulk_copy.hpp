@@ -29,6 +29,11 @@ __device__ __forceinline__ void mbarrier_init(Mbarrier* bar, int arrivals) {
 __device__ __forceinline__ void mbarrier_fence_init() {
   PLUMB_SM90("fence.mbarrier_init.release.cluster;\n" ::: "memory");
 }
+/// The thread's accesses to shared memory come before those of copies that are started behind it: before the barrier after which another
+/// thread refills what this one has read.
+__device__ __forceinline__ void bulk_copy_fence() {
+  PLUMB_SM90("fence.proxy.async.shared::cta;\n" ::: "memory");
+}
 __device__ __forceinline__ void mbarrier_arrive(Mbarrier* bar) {
   PLUMB_SM90("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(shared_address(bar)) : "memory");
 }

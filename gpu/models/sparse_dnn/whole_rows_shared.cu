@@ -135,6 +135,7 @@ class EveryGroup {
         mbarrier_wait(full_ + stage_, parity_);
 #pragma unroll
         for (int i = 0; i < kStepsPerCopy; ++i) add(ring_[stage_ * kStepsPerCopy + i], lines, sum);
+        bulk_copy_fence();
         __syncwarp();  // earlier reads of the steps are done
         fetch(stage_);
         advance();

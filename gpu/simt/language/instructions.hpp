@@ -51,6 +51,7 @@ inline void mbarrier_init(Mbarrier* bar, int arrivals, PLUMB_SIMT_HERE) {
   simt::object_barrier_init(bar, arrivals, here);
 }
 inline void mbarrier_fence_init() { simt::barrier_init_fence(); }
+inline void bulk_copy_fence(PLUMB_SIMT_HERE) { simt::proxy_fence(here); }
 inline void mbarrier_arrive(Mbarrier* bar, PLUMB_SIMT_HERE) {
   (void)simt::object_barrier_arrive(bar, 1, 0, false, here);
 }

@@ -39,7 +39,7 @@ struct Triangle {
   }
 };
 
-// y = A x, with a workspace of so many bytes less; `early`: what happens between the preprocessing and the product.
+// y = A x; `breaks`: what is wrong with the workspace or the call.
 struct Multiplication {
   cusparseHandle_t handle;
   cusparseSpMatDescr_t a;
@@ -100,6 +100,25 @@ bool offsets_are_right(cusparseHandle_t handle, const Triangle& m) {
   return got[1] == 1 && got[2] == 3 && got[3] == 6;
 }
 
+// The triangle to a whole matrix and back, counted first where `counts`.
+bool conversions_are_right(cusparseHandle_t handle, const Triangle& m, bool counts) {
+  cusparseDnMatDescr_t whole;
+  float* const elements = device(std::vector<float>(9, 2.f));
+  cusparseCreateDnMat(&whole, 3, 3, 3, elements, CUDA_R_32F, CUSPARSE_ORDER_ROW);
+  void* space;
+  cudaMalloc(&space, 64);
+  cusparseSparseToDense(handle, m.by_entries(), whole, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, space);
+  cusparseSpMatDescr_t back;
+  int* const cols = device(std::vector<int>(6));
+  cusparseCreateCsr(&back, 3, 3, 0, device(std::vector<int>(4)), cols, device(std::vector<float>(6)),
+                    CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F);
+  if (counts) cusparseDenseToSparse_analysis(handle, whole, back, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, space);
+  cusparseDenseToSparse_convert(handle, whole, back, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, space);
+  int got[6] = {};
+  cudaMemcpy(got, cols, sizeof got, cudaMemcpyDeviceToHost);
+  return got[0] == 0 && got[2] == 1 && got[5] == 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -115,18 +134,22 @@ int main(int argc, char** argv) {
   if (does("falling")) m.offsets = {0, 3, 1, 6};
   if (does("outside")) m.rows[5] = 3;
   if (does("aligned")) m.behind = 2;
+  if (does("twice")) m.cols[5] = 1;
   bool right = true;
   if (does("spmm")) {
     right = matrix_is_right(handle, m.by_entries());
   } else if (does("coo2csr")) {
     right = offsets_are_right(handle, m);
+  } else if (does("conversion")) {
+    right = conversions_are_right(handle, m, !does("uncounted"));
   } else if (does("csr") || breaks.empty()) {
     const std::string of_call = breaks.substr(0, breaks.find(' '));
     right = Multiplication{handle, m.by_rows(), of_call}.is_right();
   }
   if (does("spmv") || breaks.empty()) right = right && Multiplication{handle, m.by_entries(), ""}.is_right();
   if (breaks.empty())
-    right = right && matrix_is_right(handle, m.by_entries()) && offsets_are_right(handle, m);
+    right = right && matrix_is_right(handle, m.by_entries()) && offsets_are_right(handle, m) &&
+            conversions_are_right(handle, m, true);
   cusparseDestroy(handle);
   std::printf("products are %s\n", right ? "right" : "wrong");
   return right ? 0 : 1;

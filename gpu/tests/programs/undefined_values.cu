@@ -77,6 +77,16 @@ __global__ void unset_sums(const float* in, float* out, double* wide, int n, boo
   wide[0] = whole;
 }
 
+// A vector that nothing has set, and one of which the last component is nobody's.
+__global__ void unset_vectors(const float4* in, float4* out, int n, bool sets) {
+  float4 sum, three;
+  if (sets) sum = make_float4(0, 0, 0, 0);
+  for (int i = 0; i < n; ++i) sum.x += in[i].x, sum.y += in[i].y, sum.z += in[i].z, sum.w += in[i].w;
+  three.x = sum.x, three.y = sum.y, three.z = sum.z;
+  out[0] = sum;  // <- vector
+  out[1] = three;
+}
+
 template <bool Fills>
 __global__ void product(const half* a, float* c) {
   using namespace nvcuda;
@@ -114,6 +124,8 @@ int main(int argc, char** argv) {
   if (uses == "returned") broadcast<<<1, 32>>>(in, out, 20, kAll, 16);
   if (uses == "tile") tile_maximum<<<1, kThreads>>>(floats, sums);
   if (uses == "variable") unset_sums<<<1, 1>>>(floats, sums, wide, 8, false);
+  if (uses == "vector")
+    unset_vectors<<<1, 1>>>(reinterpret_cast<float4*>(floats), reinterpret_cast<float4*>(sums), 8, false);
   if (uses == "fragment") product<false><<<1, 32>>>(halves, sums);
   if (uses.empty()) {
     reduce_by_warps<Add, true><<<1, kThreads>>>(in, out);
@@ -121,6 +133,8 @@ int main(int argc, char** argv) {
     reduce_by_warps<All, true><<<1, kThreads>>>(in, out);
     first_of_eight<<<1, 32>>>(in, out + 8);
     unset_sums<<<1, 1>>>(floats, sums, wide, 8, true);
+    unset_vectors<<<1, 1>>>(reinterpret_cast<float4*>(floats), reinterpret_cast<float4*>(sums + 128), 8,
+                            true);
     product<true><<<1, 32>>>(halves, sums);
   }
   std::vector<float> got(256);

@@ -1,10 +1,13 @@
 // cuSPARSE's sampled products, products of two sparse matrices, and conversions: plain loops in double, rounded once.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <utility>
 
-#include "gpu/simt/host/api/sparse.hpp"
+#include "gpu/simt/host/api/sparse_workspaces.hpp"
 
 namespace plumb::simt {
 
@@ -23,12 +26,14 @@ struct Sampled {
   DenseMatrix b;
   bool transpose_b;
   SparseMatrix c;
+  const void* workspace;
 };
 
 void run_sampled(const Sampled& p, double alpha, double beta, const void* stream) {
   Entries entries;
   if (!read_entries(p.call, p.c, false, stream, entries, beta != 0) ||
-      !lies_within(p.call, entries, p.c.rows, p.c.cols))
+      !lies_within(p.call, entries, p.c.rows, p.c.cols) || !is_aligned(p.call, p.a) ||
+      !is_aligned(p.call, p.b) || !takes_workspace(p.call, p.c, p.workspace, stream))
     return;
   std::vector<HostRange> ranges;
   add_whole(ranges, p.a, false);
@@ -50,7 +55,7 @@ void run_sampled(const Sampled& p, double alpha, double beta, const void* stream
 }
 
 int queue_sampled(const SparseHandle* handle, const Sampled& p, const Factors& factors) {
-  if (bytes_of(p.a.type) == 0 || bytes_of(p.b.type) == 0 || bytes_of(p.c.type) == 0)
+  if (bytes_of(p.a.type) == 0 || bytes_of(p.b.type) == 0 || bytes_of(p.c.type) == 0 || p.c.format != kCsr)
     return SparseStatus::kNotSupported;
   const bool fits = (p.transpose_a ? p.a.cols : p.a.rows) == p.c.rows &&
                     (p.transpose_b ? p.b.rows : p.b.cols) == p.c.cols &&
@@ -100,7 +105,7 @@ bool read_nonzeros(const SparseCall& call, const DenseMatrix& from, const Sparse
                    Entries& out) {
   std::vector<HostRange> ranges;
   add_whole(ranges, from, false);
-  if (!touches(call, stream, ranges)) return false;
+  if (!is_aligned(call, from) || !touches(call, stream, ranges)) return false;
   const bool by_columns = m.format == kCsc;
   for (std::int64_t line = 0; line < (by_columns ? from.cols : from.rows); ++line) {
     for (std::int64_t k = 0; k < (by_columns ? from.rows : from.cols); ++k) {
@@ -122,9 +127,26 @@ int queue_nonzeros(const SparseHandle* handle, const SparseCall& call, const Den
   return queue_sparse(handle, [=](const void* stream) {
     Entries entries;
     if (!read_nonzeros(call, from, *to, stream, entries)) return;
-    to->count = static_cast<std::int64_t>(entries.values.size());
+    const auto count = static_cast<std::int64_t>(entries.values.size());
+    if (writes && to->count != count)
+      return malformed(call,
+                       fmt::format("a matrix of {} entries, where {} elements are not 0", to->count, count),
+                       "cusparseDenseToSparse_analysis, with the same elements, counts them first");
+    to->count = count;
     if (writes) write_entries(call, *to, entries, 1, stream);
   });
+}
+
+/// Whether no place has two entries; where one has, a finding has stopped the run.
+bool are_unique(const SparseCall& call, const Entries& e) {
+  std::set<std::pair<std::int64_t, std::int64_t>> places;
+  for (std::size_t i = 0; i < e.rows.size(); ++i) {
+    if (places.emplace(e.rows[i], e.cols[i]).second) continue;
+    malformed(call, fmt::format("two entries of row {} and column {}", e.rows[i], e.cols[i]),
+              "which of the two is the element is undefined");
+    return false;
+  }
+  return true;
 }
 
 int queue_whole(const SparseHandle* handle, const SparseCall& call, const SparseMatrix& from,
@@ -136,7 +158,8 @@ int queue_whole(const SparseHandle* handle, const SparseCall& call, const Sparse
     std::vector<HostRange> ranges;
     add_whole(ranges, to, true);
     if (!read_entries(call, from, false, stream, entries) ||
-        !lies_within(call, entries, from.rows, from.cols) || !touches(call, stream, ranges))
+        !lies_within(call, entries, from.rows, from.cols) || !are_unique(call, entries) ||
+        !is_aligned(call, to) || !touches(call, stream, ranges))
       return;
     for (std::int64_t i = 0; i < to.rows; ++i)
       for (std::int64_t j = 0; j < to.cols; ++j) store(to.values, to.type, to.place(i, j), 0);
@@ -159,14 +182,15 @@ extern "C" {
 
 // ---- sampled products ----
 int cusparseSDDMM(SparseHandle* handle, int op_a, int op_b, const void* alpha, const DenseMatrix* a,
-                  const DenseMatrix* b, const void* beta, SparseMatrix* c, cudaDataType_t type, int, void*) {
+                  const DenseMatrix* b, const void* beta, SparseMatrix* c, cudaDataType_t type, int,
+                  const void* workspace) {
   return plumb::simt::queue_sampled(
-      handle, {PLUMB_SPARSE_CALL, *a, op_a != kNotTransposed, *b, op_b != kNotTransposed, *c},
+      handle, {PLUMB_SPARSE_CALL, *a, op_a != kNotTransposed, *b, op_b != kNotTransposed, *c, workspace},
       {alpha, beta, type});
 }
 int cusparseSDDMM_bufferSize(SparseHandle*, int, int, const void*, const DenseMatrix*, const DenseMatrix*,
-                             const void*, SparseMatrix*, cudaDataType_t, int, std::size_t* bytes) {
-  return plumb::simt::no_space(bytes);
+                             const void*, const SparseMatrix* c, cudaDataType_t, int, std::size_t* bytes) {
+  return plumb::simt::space_of_product(c, bytes);
 }
 int cusparseSDDMM_preprocess(SparseHandle*, int, int, const void*, const DenseMatrix*, const DenseMatrix*,
                              const void*, SparseMatrix*, cudaDataType_t, int, void*) {

@@ -41,6 +41,11 @@ int space_of_product(const SparseMatrix* a, std::size_t* bytes) {
   return SparseStatus::kSuccess;
 }
 
+bool takes_workspace(const SparseCall& call, const SparseMatrix& a, const void* workspace,
+                     const void* stream) {
+  return touches_workspace(call, a, workspace, true, stream);
+}
+
 int prepare(const SparseHandle* handle, const SparseCall& call, SparseMatrix* a, const Prepared& with) {
   if (a == nullptr) return SparseStatus::kInvalidValue;
   a->prepared = a->batches == 1 ? with : Prepared{};  // a batch's matrices have a pattern each
