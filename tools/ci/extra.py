@@ -154,6 +154,22 @@ def main():
         )
         only("kernel", text, *own)
         all_runs("kernel", text)
+        if not shutil.which("nvidia-smi"):
+            alone = folder(place, "alone", {"kernel.cu": kernel})
+            plumb(
+                "a folder of CUDA kernels alone, without a GPU",
+                0,
+                ["--extra", alone, *judge],
+                "there is no GPU here: kernels in .cu files are judged on the CPU executor",
+                "user/kernel (simt)",
+                "0 failed",
+            )
+            plumb(
+                "bench of a folder with one",
+                0,
+                ["--extra", yours, "bench", "--case", "gemv.*", "--dry-run"],
+                "kernel.cu is not timed: there is no GPU here",
+            )
         # with the include of 0.1, which works for one version more; where beta is 0 nothing begins `before`,
         # which is then no zero by chance, but the pattern of the compiler
         edited = kernel.replace("gpu/device/kernel.hpp", "gpu/runtime/device.hpp").replace(STORE, NOT_BEGUN)

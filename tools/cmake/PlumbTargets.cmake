@@ -13,7 +13,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(plumb_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(PLUMB_UNITY)  # g++ takes what an included file has for itself as what others see
-  target_compile_options(plumb_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+  target_compile_options(plumb_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-shadow>)  # clang: what another file has for itself is shadowed
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)
+  # std::stable_sort of libstdc++ 12 calls a function that it declares deprecated
+  target_compile_options(plumb_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
 endif()
 if(PLUMB_SANITIZE)
   target_compile_options(plumb_flags INTERFACE
