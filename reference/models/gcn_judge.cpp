@@ -71,7 +71,9 @@ void bracket_accuracy(const Dense<T>& logits, const Dense<double>& bound, const 
 }  // namespace
 
 GcnInputError rounding_of_inputs(const Gcn<double>& net, bool rounded, bool stored) {
-  const auto error = [&](bool fits) { return (rounded && !fits) || (stored && fits) ? kRoundedOperand : 0.0; };
+  const auto error = [&](bool fits) {
+    return (rounded && !fits) || (stored && fits) ? kRoundedOperand : 0.0;
+  };
   bool weights_fit = true;
   for (const Dense<double>& w : net.weights) weights_fit = weights_fit && fit_f32(w.data);
   for (const std::vector<double>& b : net.biases) weights_fit = weights_fit && fit_f32(b);

@@ -14,7 +14,8 @@
 
 namespace plumb {
 
-/// One array of a call's views (StagedViews: structs of pointers and numbers, which are alike in every type and space), and where these hold its address and its leading dimension.
+/// One array of a call's views (StagedViews: structs of pointers and numbers, which are alike in every type and space), and where these hold
+/// its address and its leading dimension.
 struct ViewArray {
   enum class Part : std::uint8_t { whole, row_ptr, col, val };  // of a view; whole: its only array
   std::string name;                                             // "A.row_ptr", "x"
@@ -89,8 +90,8 @@ struct OperatorContract {
 
   /// In the type in which the judge computes cases of `dtype`.
   [[nodiscard]] const TypedContract& of(Dtype dtype) const {
-    return *with_value_type(
-        dtype, [&](auto zero) { return of_value_type<decltype(zero)>(in_float, in_double); });
+    return *with_value_type(dtype,
+                            [&](auto zero) { return of_value_type<decltype(zero)>(in_float, in_double); });
   }
 };
 

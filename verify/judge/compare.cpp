@@ -24,7 +24,8 @@ double distance_of_copy(double got, double want) {
   return got == want && std::signbit(got) == std::signbit(want) ? 0 : kInf;
 }
 
-// Distance of got from want, which is compared as the type can hold it where the bound is 0 or where it is beyond its range; 0 when both are NaN or the same infinity, infinite when their classes differ.
+// Distance of got from want, as the format can hold it where the bound is 0 or where it is beyond its range; 0 when both are NaN or the same
+// infinity, infinite when their classes differ.
 double distance(Format kind, double got, double want, double bound) {
   if (std::isfinite(got) && std::isfinite(want)) {
     // where the bound is 0 the answer is exact: compare with the reference rounded to the type
