@@ -406,8 +406,8 @@ void require_ranks_can(const InferOptions& o, bool is_gcn, const Transport* tran
     throw Error(fmt::format("--device {}: several ranks compute a GCN on the CPU only", o.device));
   if (o.device == "simt" && !has_executor())
     throw Error("--device simt: start infer_simt itself under mpirun, in place of infer");
-  if (o.dry_run) throw Error("--dry-run is for one process: it says what --ranks ranks would need");
-  if (!o.gpus.empty()) throw Error("--gpus is for one process: each of several ranks works on one GPU");
+  if (o.dry_run) throw Error("--dry-run cannot run under mpirun; use --ranks N to count what N ranks need");
+  if (!o.gpus.empty()) throw Error("--gpus cannot run under mpirun, where each rank works on one GPU");
   if (!(o.rank_timeout > 0)) throw Error("--rank-timeout must be above 0 s");
 }
 
@@ -456,7 +456,7 @@ int run(int argc, char** argv, Transport* transport) {
     limit_threads();
     const bool many = common.drawn > 0;
     if (many && ranks != nullptr)
-      throw Error("--drawn is for one process; --case runs one of its networks on ranks");
+      throw Error("--drawn cannot run under mpirun; use --case ID to run one drawn network there");
     const int code = or_no_device(ranks, [&] {
       if (many) return s->parsed() ? infer_drawn_sdnns(sdnn) : infer_drawn_gcns(gcn);
       return watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });

@@ -9,7 +9,7 @@ namespace plumb {
 
 template <class T>
 Csr<T> pattern_matrix(const Pattern& what, Fill fill) {
-  if (fill == Fill::own) throw Error("pattern: fill own takes the values of a file, a pattern has none");
+  if (fill == Fill::own) throw Error("fill 'own' needs a matrix file; generated patterns have no values: use another fill");
   Pattern pattern = what;
   pattern.stream = kMatrixStream;
   Places places = place(pattern, "pattern");

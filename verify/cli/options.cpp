@@ -305,7 +305,7 @@ void apply_schedules(VerifyOptions& o, const Typed& typed) {
   const char* const given = o.run.seeds != 0 ? "--seeds" : "--schedule";
   if (o.devices.empty()) o.devices = {"simt"};
   if (!names(o.devices, "simt") || o.mutants)
-    throw Error(fmt::format("{} is of the CPU executor: --device simt, without --mutants", given));
+    throw Error(fmt::format("{} works only with --device simt, and not with --mutants", given));
   if (o.run.stress != 0)
     throw Error(fmt::format("{} goes without --stress, which draws schedules itself", given));
   if (o.run.seeds == 0) return;

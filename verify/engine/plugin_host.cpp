@@ -97,7 +97,7 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
   std::vector<VariantInfo> all;
   for (const std::string& line : outcome.reply.findings) {
     const std::vector<std::string> field = split(line, '\t');
-    if (field.size() != 8) throw input_error(path, 0, "the plug-in's list came garbled");
+    if (field.size() != 8) throw input_error(path, 0, "malformed variant list from the plug-in");
     const auto number = [&](std::size_t i) { return std::stoi(field[i]); };
     VariantInfo v;
     v.op = field[0], v.name = "user/" + field[1], v.plugin = path;
