@@ -82,7 +82,9 @@ def text_of(pieces):
 class Asm:
     serial = itertools.count()  # C++ labels are of a whole function, PTX's of their statement
 
-    def __init__(self, body):
+    def __init__(self, body, parameters=None):
+        """`parameters`: names of the function that the statement stands in; None where they are not known."""
+        self.parameters = parameters
         parts = sections(body)
         if not parts[0]:
             raise NotOffered('an asm statement without a template')
@@ -647,11 +649,11 @@ class Asm:
             self.value(args[2], 'unsigned long long'), self.value(args[3], 'bool'), ', plumb_a_at' if from_registers else '')
 
     def place(self, word):
-        """Where the variable lies that an input operand is; nullptr for a value. A name alone may be a parameter, which ends before the product:
-        it counts where it names another's variable."""
+        """Where the variable lies that an input operand is; nullptr for a value. A parameter ends before the product does: it counts where it
+        names another's variable."""
         m = re.fullmatch(r'%(\d+)', word.strip())
         expression = self.operands[int(m.group(1))][1] if m else ''
-        if re.fullmatch(r'[A-Za-z_]\w*', expression):
+        if re.fullmatch(r'[A-Za-z_]\w*', expression) and (self.parameters is None or expression in self.parameters):
             return '(std::is_reference<decltype(%s)>::value ? %splace_of(%s) : nullptr)' % (expression, P, expression)
         if not m or re.search(r'\w\s*\(|\+\+|--|[^=!<>]=[^=]', expression):  # what calls or changes something is not written twice
             return 'nullptr'

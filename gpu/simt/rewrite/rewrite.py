@@ -137,6 +137,22 @@ def rewrite_shared(text, at, number, in_function):
     return (start, end + 1, new), [name for _, name, _ in names]
 
 
+def parameters_at(text, at):
+    """Words of the parameter list of the function or lambda that `at` stands in; None where no such list is found."""
+    depth = 0
+    for m in re.finditer(r'[{}]', text[max(0, at - 50000):at][::-1]):
+        here = at - 1 - m.start()
+        depth += 1 if m.group(0) == '}' else -1
+        if depth >= 0:
+            continue
+        depth = 0
+        before = re.split('[;{}]', text[max(0, here - 20000):here])[-1]  # a loop's head has semicolons, and is none
+        head = re.search(r'([\w\])>]*)\s*(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))[^()]*$', before)
+        if head and head.group(1) not in ('if', 'for', 'while', 'switch'):
+            return set(re.findall(r'\w+', head.group(2)))
+    return None
+
+
 def rewrite_asm(text, at):
     """(start, end, replacement) for the asm statement at `at`, without its semicolon; None for the host's own."""
     if in_system_header(text, at) and not in_device_code(text, at):
@@ -146,7 +162,8 @@ def rewrite_asm(text, at):
         raise Unreadable(at, "expected '(' after asm")
     close = matching(text, m.end())
     try:
-        new = ptx.Asm(no_markers(text[m.end() + 1:close])).rewritten()
+        body = no_markers(text[m.end() + 1:close])
+        new = ptx.Asm(body, parameters_at(text, at) if 'wgmma.mma_async' in body else None).rewritten()
     except ptx.NotOffered as e:
         if not in_device_code(text, at):
             return None

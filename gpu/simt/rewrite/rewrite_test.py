@@ -425,12 +425,19 @@ class InlinePtx(unittest.TestCase):
                       'fence.proxy.tensormap::generic.acquire.gpu'):
             self.refused('asm volatile("%s;" :: "l"(a), "r"(b));' % wrong, wrong.split(' ')[0])
 
+    def test_the_parameters_of_the_function_around(self):
+        for text, names in (('void k(float (&d)[4], unsigned r) { if (d[0] > f(1)) { for (;;) { @', {'float', 'd', '4', 'unsigned', 'r'}),
+                            ('struct S { int a; void k(int r) const { { } do { @', {'int', 'r'}),
+                            ('void k(int r) { auto f = [&](int q) { @', {'int', 'q'}), ('struct S { @', None)):
+            self.assertEqual(rewrite.parameters_at(text, text.index('@')), names)
+
     def test_registers_of_a_are_variables_where_that_is_certain(self):
         made = self.made('asm volatile("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%%0, %%1, %%2, %%3}, {%%4, %%5, %%6, %%7}, %%8, 1, 1, 1;" : %s : '
                          '"r"(r[0]), "r"(*(unsigned*)&x), "r"(one), "r"(bits(y)), "l"(b));' % ', '.join('"+f"(d[%d])' % i for i in range(4)))
         places = made[made.index('plumb_a_at[] = {'):]
-        self.assertIn('{::plumb::simt::ptx::place_of(r[0]), ::plumb::simt::ptx::place_of(*(unsigned*)&x), (std::is_reference<decltype(one)>::value ? '
-                      '::plumb::simt::ptx::place_of(one) : nullptr), nullptr}', places)
+        self.assertIn('{::plumb::simt::ptx::place_of(r[0]), ::plumb::simt::ptx::place_of(*(unsigned*)&x), ::plumb::simt::ptx::place_of(one), nullptr}', places)
+        made = rewrite.ptx.Asm('"wgmma" : : "r"(one)', {'one'})
+        self.assertEqual(made.place('%0'), '(std::is_reference<decltype(one)>::value ? ::plumb::simt::ptx::place_of(one) : nullptr)')
 
     def test_a_predicate_may_be_written_as_gcc_reads_it(self):
         made = self.made('asm volatile("{ .reg .pred %%p; setp.ne.u32 %%p, %1, 0; @%%p mov.u32 %0, 1; }" : "=r"(a) : "r"(b));')

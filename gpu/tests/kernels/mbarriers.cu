@@ -97,7 +97,8 @@ __global__ void bulk_kernel(const int* in, int* out, int tiles) {
                    "r"(t / 2 % 2)
                    : "memory");
     }
-    sum += tile[t % 2][63 - threadIdx.x];  // <- bulk use
+    sum += tile[t % 2][63 - threadIdx.x];                         // <- bulk use
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // before the next copy writes there
     __syncthreads();
     if (leader != 0 && t + 2 < tiles) start(t + 2);
   }
