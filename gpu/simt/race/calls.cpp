@@ -31,7 +31,8 @@ std::vector<std::string> lines_of(const Calls& calls) {
   for (const std::uintptr_t a : inside) {
     for (const Frame& f : frames[a])
       if (is_of_program(f.place)) lines.push_back(fmt::format("{}:{}", f.place.file, f.place.line));
-    if (!frames[a].empty() && frames[a].back().function == "main") break;  // what called that is the C library's
+    if (!frames[a].empty() && frames[a].back().function == "main")
+      break;  // what called that is the C library's
   }
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   return lines;
