@@ -1,4 +1,5 @@
-"""verify, bench and infer, ended by a signal in the midst: reports are whole and say so, and no exit code is 0."""
+"""verify, bench and infer, ended by a signal in the midst: reports are whole and say so, and no exit code
+is 0."""
 
 import json
 import os
@@ -84,7 +85,7 @@ class Cut(unittest.TestCase):
 
     def test_bench_leaves_a_whole_report(self):
         command = [os.environ["PLUMB_BENCH"], "--case", "gemv,reduce", "--device", "cpu", "--json", "b.json"]
-        code, text = self.cut(signal.SIGTERM, command, lambda: (self.folder / "b.json").exists())
+        code, text = self.cut(signal.SIGTERM, command, (self.folder / "b.json").exists)
         self.assertEqual(code, 128 + signal.SIGTERM, text)
         self.assertRegex(text, r"interrupted: [0-9]+ of [0-9]+ variants\nbench: ")
         self.assertIs(json.loads((self.folder / "b.json").read_text())["complete"], False)

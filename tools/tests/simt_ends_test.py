@@ -1,4 +1,5 @@
-"""How programs on the CPU executor end: whatever ends one, what it has found is told, in files too, and no exit code is 0."""
+"""How programs on the CPU executor end: whatever ends one, what it has found is told, in files too, and no exit
+code is 0."""
 
 import json
 import os
@@ -118,7 +119,10 @@ static const std::map<std::string, void (*)()> in_children = {
     {"child segv", [] { in_child([] { work(); crash(); }); }},
     {"child term", [] { in_child([] { work(); raise(SIGTERM); }); }},
     {"child kill", [] { in_child([] { work(); raise(SIGKILL); }); }},
-    {"two children", [] { in_child([] { work(); }); in_child([] { work(); again<<<1, 2>>>(x); cudaDeviceSynchronize(); }); }},
+    {"two children", [] {
+       in_child(work);
+       in_child([] { work(); again<<<1, 2>>>(x); cudaDeviceSynchronize(); });
+     }},
     {"spawned", spawned},
 };
 int main(int argc, char** argv) {
@@ -139,7 +143,8 @@ int main(int argc, char** argv) {
 }
 """
 
-# what ends the program, the exit code (a signal below 0) where something was found, and where nothing was, and whether it is cut
+# What ends the program, the exit code (a signal below 0) where something was found, and where nothing was,
+# and whether it is cut.
 ENDS = [
     ("return", 1, 0, False),
     ("exit", 1, 0, False),
