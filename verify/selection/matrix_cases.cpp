@@ -166,11 +166,14 @@ std::vector<Case> cases_on_matrix(const std::vector<Case>& listed, const std::st
 }  // namespace
 
 std::vector<Case> cases_on_matrices(const CaseSpace& space, const std::vector<Case>& listed,
-                                    const std::vector<std::string>& files, std::vector<std::string>& notes) {
+                                    const std::vector<std::string>& files,
+                                    const std::function<bool(const Case&)>& wanted,
+                                    std::vector<std::string>& notes) {
   std::vector<Case> all;
   add_notes(files, notes);
   for (const std::string& file : files) {
     std::vector<Case> on_file = cases_on_matrix(listed, file, notes);
+    std::erase_if(on_file, [&](const Case& c) { return !wanted(c); });
     choose_for_smoke(space, matrix(file), on_file);
     all.insert(all.end(), on_file.begin(), on_file.end());
   }
