@@ -75,6 +75,7 @@ enum class Arithmetic : std::uint8_t {
   fp16,         // operands rounded to 11 bits with fp16 range, fp32 sums
   winograd,  // own type, minimal filtering F(2x2, 3x3): errors grow with the terms of the transform, not of the sum
   flushed,  // own type, any order; additions flush subnormals to 0, as fp32 atomicAdd in global memory does
+  by_lse,  // own type; log_softmax as x - (max + log sum): one number per row, whose rounding every element has
 };
 
 /// What a variant promises and needs. Chain the setters: Traits{}.not_reproducible().align(16).

@@ -49,7 +49,8 @@ constexpr std::pair<Arithmetic, std::string_view> kArithmetics[] = {{Arithmetic:
                                                                     {Arithmetic::bf16, "bf16"},
                                                                     {Arithmetic::fp16, "fp16"},
                                                                     {Arithmetic::winograd, "winograd"},
-                                                                    {Arithmetic::flushed, "flushed"}};
+                                                                    {Arithmetic::flushed, "flushed"},
+                                                                    {Arithmetic::by_lse, "by_lse"}};
 
 Error bad_case(std::string_view id, std::string_view what) {
   return Error(fmt::format("case '{}': {}", printable(id, 200), what));

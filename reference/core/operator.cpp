@@ -43,6 +43,7 @@ double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_
     case Arithmetic::native:
     case Arithmetic::
         winograd:  // the operator passes the transform's magnitude and the length of its longest chain
+    case Arithmetic::by_lse:
       return native + underflow;
     case Arithmetic::flushed:
       return native + underflow + (n + 1) * t.smallest_normal();

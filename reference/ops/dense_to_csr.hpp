@@ -24,6 +24,7 @@ namespace plumb {
 ///           cusparseDenseToSparse.
 struct DenseToCsr {
   static constexpr const char* kName = "dense_to_csr";
+  static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
   template <class T>
   struct Problem {};  // nothing beside the operands
@@ -47,7 +48,7 @@ struct DenseToCsr {
     f("row_ptr", out.row_ptr), f("col", out.col), f("val", out.val);
   }
   template <class P, class F>
-  static void each_scalar(const P&, F&&) {}  // there are none
+  static void each_scalar(P&, F&&) {}  // there are none
 
   static void describe(CaseSpace&);
   static void cases(CaseList&);

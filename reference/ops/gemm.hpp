@@ -24,6 +24,7 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct Gemm {
   static constexpr const char* kName = "gemm";
+  static constexpr const char* kExtents[] = {"m", "n", "k"};  // parameters of a case
 
   template <class T>
   struct Problem {
@@ -48,7 +49,7 @@ struct Gemm {
     f("C", out.C);
   }
   template <class P, class F>
-  static void each_scalar(const P& p, F&& f) {
+  static void each_scalar(P& p, F&& f) {
     f("alpha", p.alpha), f("beta", p.beta);
   }
 

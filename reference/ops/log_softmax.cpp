@@ -236,6 +236,8 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
   ReferenceArray& y = reference.outputs.emplace_back();
   const std::int64_t cols = in.x.cols;
   y.resize(in.x.rows * cols);
+  y.transform = Arithmetic::by_lse;
+  y.transformed = LargeArray<double>(static_cast<std::size_t>(in.x.rows * cols));
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::int64_t i = 0; i < out.y.rows; ++i) {
     std::vector<W> exponentials;
@@ -275,6 +277,7 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
         y.magnitude[at] =
             static_cast<double>(magnitude<W>(d, v, log_sum, weighted.value() / sum.value())) + drift;
       }
+      y.transformed[at] = y.magnitude[at] + static_cast<double>(2 * std::fabs(max + log_sum));
     }
   }
 }
@@ -294,6 +297,7 @@ double LogSoftmax::bound(const Tolerance& t, int, double, double magnitude, std:
     case Arithmetic::native:
     case Arithmetic::winograd:
     case Arithmetic::tf32x3:
+    case Arithmetic::by_lse:   // the magnitude has what it costs
     case Arithmetic::flushed:  // exponentials sum to 1 or more: no sum is subnormal
       return u * (magnitude + plain);
     case Arithmetic::pairwise:

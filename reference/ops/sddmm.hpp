@@ -22,6 +22,7 @@ namespace plumb {
 ///           section 3.1.
 struct Sddmm {
   static constexpr const char* kName = "sddmm";
+  static constexpr const char* kExtents[] = {"rows", "cols", "k"};  // parameters of a case
 
   template <class T>
   struct Problem {};  // nothing beside the operands
@@ -45,7 +46,7 @@ struct Sddmm {
     f("s", out.s);
   }
   template <class P, class F>
-  static void each_scalar(const P&, F&&) {}  // there are none
+  static void each_scalar(P&, F&&) {}  // there are none
 
   static void describe(CaseSpace&);
   static void cases(CaseList&);

@@ -22,6 +22,7 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct SkinnyGemm {
   static constexpr const char* kName = "skinny_gemm";
+  static constexpr const char* kExtents[] = {"v", "k", "n"};  // parameters of a case
 
   template <class T>
   struct Problem {};
@@ -44,7 +45,7 @@ struct SkinnyGemm {
     f("Y", out.Y);
   }
   template <class P, class F>
-  static void each_scalar(const P&, F&&) {}  // there are none
+  static void each_scalar(P&, F&&) {}  // there are none
 
   static void describe(CaseSpace&);
   static void cases(CaseList&);

@@ -21,6 +21,7 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct Spmm {
   static constexpr const char* kName = "spmm";
+  static constexpr const char* kExtents[] = {"rows", "cols", "n"};  // parameters of a case
 
   template <class T>
   struct Problem {};  // nothing beside the operands
@@ -43,7 +44,7 @@ struct Spmm {
     f("C", out.C);
   }
   template <class P, class F>
-  static void each_scalar(const P&, F&&) {}  // there are none
+  static void each_scalar(P&, F&&) {}  // there are none
 
   static void describe(CaseSpace&);
   static void cases(CaseList&);

@@ -104,7 +104,7 @@ DrawnRun drawn_run_of(const Json& j) {
 }
 
 Arithmetic arithmetic_of(const std::string& word) {
-  for (int a = 0; a <= static_cast<int>(Arithmetic::flushed); ++a) {
+  for (int a = 0; a <= static_cast<int>(Arithmetic::by_lse); ++a) {
     if (name(static_cast<Arithmetic>(a)) == word) return static_cast<Arithmetic>(a);
   }
   throw Error(fmt::format("unknown arithmetic '{}'", printable(word)));

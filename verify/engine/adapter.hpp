@@ -75,6 +75,7 @@ template <class Op, class T>
 class PreparedCaseOf final : public PreparedCase {
  public:
   explicit PreparedCaseOf(const Case& c) : fill_(c.fill) {
+    for (const char* key : Op::kExtents) extents_.push_back(c.number_or(key, 0));
     Op::template make<T>(c, instance_);
     Op::template validate<T>(instance_.problem, instance_.in, instance_.out);
   }
@@ -140,6 +141,7 @@ class PreparedCaseOf final : public PreparedCase {
 
   Cost cost() const override { return Op::template cost<T>(instance_.problem, instance_.in, instance_.out); }
   bool degenerate() const override { return instance_.degenerate; }
+  const std::vector<double>& extents() const override { return extents_; }
 
   PreparedCase* twin(Twin which) override {
     const auto [at, fresh] = twins_.try_emplace(which);
@@ -157,7 +159,7 @@ class PreparedCaseOf final : public PreparedCase {
   // Its arrays are this case's.
   std::unique_ptr<PreparedCaseOf> copied() const {
     std::unique_ptr<PreparedCaseOf> other(new PreparedCaseOf);
-    other->fill_ = fill_;
+    other->fill_ = fill_, other->extents_ = extents_;
     other->instance_.problem = instance_.problem, other->instance_.in = instance_.in,
     other->instance_.out = instance_.out;
     other->instance_.degenerate = instance_.degenerate;
@@ -173,7 +175,8 @@ class PreparedCaseOf final : public PreparedCase {
 
   std::unique_ptr<PreparedCaseOf> with_other_problem() const {
     std::unique_ptr<PreparedCaseOf> other = copied();
-    return make_other(other->instance_.problem) && other->is_valid() ? std::move(other) : nullptr;
+    const bool another = make_other_problem<Op>(other->instance_.problem, 0) == Other::another;
+    return another && other->is_valid() ? std::move(other) : nullptr;
   }
 
   // As many rows, columns and entries, and all entries in their order. A row may hold one column of several rows: terms that repeat, for
@@ -248,6 +251,7 @@ class PreparedCaseOf final : public PreparedCase {
   }
 
   Fill fill_ = Fill::real;
+  std::vector<double> extents_;
   Instance<Op, T> instance_;
   Reference reference_;
   std::map<std::pair<int, Arithmetic>, LargeArray<double>> bounds_;
@@ -260,7 +264,7 @@ template <class Op, class T, Space S>
 class SecondCaller {
  public:
   using Kernel = Variant<Op, T, S>;
-  SecondCaller(const Kernel& variant, const detail::Views<Op, T, S>& views, const Invocation& i)
+  SecondCaller(const Kernel& variant, const detail::Views<Op, T, S>& views, const Call& i)
       : variant_(variant), views_(views), context_(*i.context), together_(i.together), calls_(i.callers > 1) {
     if (!calls_) return;
     context_.stream = i.second_stream, context_.plan = nullptr;
@@ -312,7 +316,7 @@ class SecondCaller {
   const Kernel& variant_;
   detail::Views<Op, T, S> views_;
   Context context_;
-  const decltype(Invocation::together)& together_;
+  const decltype(Call::together)& together_;
   bool calls_;
 };
 
@@ -321,7 +325,7 @@ template <class Op, class T, Space S>
 class SecondPlan {
  public:
   using Kernel = Variant<Op, T, S>;
-  SecondPlan(const Kernel& variant, detail::Views<Op, T, S> views, const Invocation& i)
+  SecondPlan(const Kernel& variant, detail::Views<Op, T, S> views, const Call& i)
       : variant_(variant), context_(*i.context) {
     if (variant.prepare == nullptr || i.again || !make_rowless(views.in, views.out)) return;
     if (variant.supports != nullptr && variant.supports(views.problem, views.in, views.out) != nullptr)
@@ -374,7 +378,7 @@ class OperatorAdapter final : public OperatorEntry {
     } catch (const std::bad_alloc& e) { throw_no_memory(c, e); }
   }
 
-  std::string invoke(const Invocation& i) const override {
+  std::string invoke(const Call& i) const override {
     const bool host = i.device == Device::cpu;
     if (i.dtype == Dtype::f32) return host ? call<float, Space::host>(i) : call<float, Space::device>(i);
     return host ? call<double, Space::host>(i) : call<double, Space::device>(i);
@@ -439,7 +443,7 @@ class OperatorAdapter final : public OperatorEntry {
   // What prepare() is told: in some runs other factors, which the variant must support as well.
   template <class T, Space S>
   static auto problem_of_plan(const Variant<Op, T, S>& variant, const detail::Views<Op, T, S>& views,
-                              const Invocation& i) {
+                              const Call& i) {
     auto other = views.problem;
     if (!i.plan_of_other_numbers || !make_other_numbers(other)) return views.problem;
     const bool refused =
@@ -449,7 +453,7 @@ class OperatorAdapter final : public OperatorEntry {
 
   // The inputs that prepare() is told of: in some runs vectors have other values, which it may not keep. Where memory is the host's.
   template <class T, Space S>
-  static auto inputs_of_plan(const typename Op::template In<T, S>& in, const Invocation& i) {
+  static auto inputs_of_plan(const typename Op::template In<T, S>& in, const Call& i) {
     auto other = in;
     if (!i.plan_of_other_vectors) return other;
     Op::each_input(other, [&](const char*, auto& view) {
@@ -464,7 +468,7 @@ class OperatorAdapter final : public OperatorEntry {
   }
 
   template <class T, Space S>
-  std::string call(const Invocation& i) const {
+  std::string call(const Call& i) const {
     const Variant<Op, T, S>* variant = nullptr;
     const Device device = S == Space::host ? Device::cpu : Device::gpu;
     for (const auto* v = plumb::variants<Op, T, S>; v != nullptr; v = v->next) {

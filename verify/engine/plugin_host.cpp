@@ -18,7 +18,8 @@
 namespace plumb {
 namespace {
 
-static_assert(static_cast<int>(Arithmetic::flushed) == PLUMB_FLUSHED &&
+static_assert(static_cast<int>(Arithmetic::by_lse) == PLUMB_BY_LSE &&
+                  static_cast<int>(Arithmetic::flushed) == PLUMB_FLUSHED &&
                   static_cast<int>(Arithmetic::winograd) == PLUMB_WINOGRAD &&
                   static_cast<int>(Arithmetic::fp16) == PLUMB_FP16 &&
                   static_cast<int>(Arithmetic::tf32) == PLUMB_TF32 &&
@@ -67,8 +68,8 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
     throw input_error(path, 0, "cannot open the plug-in", std::strerror(errno));
   Worker worker(program.empty() ? this_program() : program);
   RunRequest request;
-  request.op = kListPlugin;
-  request.plugin = path;
+  request.call.op = kListPlugin;
+  request.call.plugin = path;
   const Worker::Outcome outcome = worker.run(request, 30);
   if (outcome.kind != Worker::Outcome::Kind::replied)
     throw input_error(path, 0, "opening the plug-in failed: " + outcome.how);
@@ -96,7 +97,7 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
   return all;
 }
 
-std::string invoke_plugin(const std::string& path, const OperatorEntry& entry, const Invocation& i) {
+std::string invoke_plugin(const std::string& path, const OperatorEntry& entry, const Call& i) {
   const std::string bare = i.variant.substr(i.variant.find('/') + 1);
   const int dtype = i.dtype == Dtype::f64 ? PLUMB_F64 : PLUMB_F32;
   const plumb_variant* variant = opened(path).find(entry.name(), bare, dtype);
