@@ -1,6 +1,7 @@
 // From a contract to an OperatorEntry: the only place where the engine is instantiated per operator.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include "verify/engine/entry.hpp"
 #include "verify/engine/other_problem.hpp"
 #include "verify/engine/resources.hpp"
+#include "verify/engine/shorter.hpp"
 
 namespace plumb {
 
@@ -84,8 +86,9 @@ class PreparedCaseOf final : public PreparedCase {
     detail::Views<Op, T, Space::host> views{instance_.problem, instance_.in, instance_.out};
     static_assert(std::is_trivially_copyable_v<decltype(views)>,
                   "Problem, In and Out travel to child processes as bytes");
+    std::size_t at = 0;
     const auto add = [&](bool output) {
-      return [&layout, output](const char* view_name, auto& view) {
+      return [&, output](const char* view_name, auto& view) {
         detail::each_array(
             view_name, view,
             [&](const std::string& name, auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t& ld,
@@ -94,9 +97,12 @@ class PreparedCaseOf final : public PreparedCase {
               s.name = name;
               s.kind = detail::kind_of<std::remove_pointer_t<std::remove_reference_t<decltype(data)>>>();
               s.output = output;
-              s.rows = rows, s.cols = cols;
+              const auto [all_rows, all_cols] = room_.empty() ? std::pair(rows, cols) : room_[at++];
+              s.rows = all_rows, s.cols = all_cols;
               s.source = data, s.source_ld = ld;
-              const Segment& placed = layout.segments()[layout.add_once(std::move(s), vector)];
+              const std::size_t index = layout.add_once(std::move(s), vector);
+              if (!room_.empty()) layout.shrink(index, rows, cols);
+              const Segment& placed = layout.segments()[index];
               ld = placed.ld;
               detail::set_pointer(data, placed.offset);
             });
@@ -153,8 +159,64 @@ class PreparedCaseOf final : public PreparedCase {
     return at->second.get();
   }
 
+  PreparedCase* neighbour(int n) override {
+    if (!knows_neighbours_) find_neighbours();
+    return static_cast<std::size_t>(n) < neighbours_.size() ? neighbours_[static_cast<std::size_t>(n)].get()
+                                                            : nullptr;
+  }
+
+  std::string problem_class() override {
+    std::string text;
+    Op::each_scalar(instance_.problem, [&](const char* name, const auto& v) {
+      const bool factor = std::is_floating_point_v<std::decay_t<decltype(v)>>;
+      const auto number = static_cast<double>(v);
+      if (number == 0 || factor)
+        text += std::string(name) + (number == 0 ? "=0 " : number == 1 ? "=1 " : "=other ");
+    });
+    const auto note_empty = [&](const char* view_name, auto& view) {
+      detail::each_array(view_name, view,
+                         [&](const std::string& name, auto*&, std::int64_t rows, std::int64_t cols,
+                             std::int64_t&, bool) { text += rows * cols == 0 ? "no " + name + " " : ""; });
+    };
+    Op::each_input(instance_.in, note_empty), Op::each_output(instance_.out, note_empty);
+    return text;
+  }
+
  private:
   PreparedCaseOf() = default;
+
+  static constexpr std::size_t kMostNeighbours = 20;
+
+  // Rows and columns of every array.
+  std::vector<std::pair<std::int64_t, std::int64_t>> rooms() {
+    std::vector<std::pair<std::int64_t, std::int64_t>> all;
+    const auto add = [&](const char* view_name, auto& view) {
+      detail::each_array(view_name, view,
+                         [&](const std::string&, auto*&, std::int64_t rows, std::int64_t cols, std::int64_t&,
+                             bool) { all.emplace_back(rows, cols); });
+    };
+    Op::each_input(instance_.in, add), Op::each_output(instance_.out, add);
+    return all;
+  }
+
+  void find_neighbours() {
+    knows_neighbours_ = true;
+    for (int n = 0; neighbours_.size() < kMostNeighbours; ++n) {
+      std::unique_ptr<PreparedCaseOf> other = copied();
+      const Other what = make_other_problem<Op>(other->instance_.problem, n);
+      if (what == Other::no_more) break;
+      if (what == Other::another && other->is_valid()) neighbours_.push_back(std::move(other));
+    }
+    const auto valid = [&](const std::vector<std::size_t>& members) {
+      std::unique_ptr<PreparedCaseOf> other = copied();
+      shorten<Op>(other->instance_.in, other->instance_.out, members);
+      if (!other->is_valid()) return false;
+      other->room_ = rooms();
+      if (neighbours_.size() < kMostNeighbours) neighbours_.push_back(std::move(other));
+      return true;
+    };
+    each_extent(sizes_of<Op>(instance_.in, instance_.out), valid);
+  }
 
   // Its arrays are this case's.
   std::unique_ptr<PreparedCaseOf> copied() const {
@@ -256,6 +318,10 @@ class PreparedCaseOf final : public PreparedCase {
   Reference reference_;
   std::map<std::pair<int, Arithmetic>, LargeArray<double>> bounds_;
   std::map<Twin, std::unique_ptr<PreparedCaseOf>> twins_;
+  std::vector<std::unique_ptr<PreparedCaseOf>> neighbours_;
+  bool knows_neighbours_ = false;
+  std::vector<std::pair<std::int64_t, std::int64_t>>
+      room_;  // rows and columns of each array's place, where that is larger
 };
 
 // A second caller of the same problem and inputs, with a plan and outputs of its own, which nobody looks at: what the variant keeps beside
@@ -292,12 +358,18 @@ class SecondCaller {
     if (!calls_) return first();
     if constexpr (S == Space::host) {
       std::exception_ptr thrown;
+      std::atomic<int> there{0};
+      const auto meet = [&there] {  // a start takes longer than a small case
+        for (++there; there < 2;) std::this_thread::yield();
+      };
       std::thread other = start_thread([&] {
         try {
+          meet();
           run();
         } catch (...) { thrown = std::current_exception(); }
       });
       try {
+        meet();
         first();
       } catch (...) { thrown = std::current_exception(); }
       other.join();

@@ -57,6 +57,12 @@ class PreparedCase {
   /// answer, or an operand in a form of their own, by its addresses, or a problem by some of its numbers. Null where there is no
   /// floating-point input, or no other problem. Valid as long as this case.
   [[nodiscard]] virtual PreparedCase* twin(Twin which) = 0;
+  /// The n-th of the problems that differ from this one in one number, or in as few as the contract allows: a factor, an extent that is one
+  /// less, a pad with its dilation. All their arrays have this case's addresses and contents. Null: there are no more. Valid as long as this
+  /// case.
+  [[nodiscard]] virtual PreparedCase* neighbour(int n) = 0;
+  /// Which of its factors are 0 or 1, which numbers are 0, and which arrays have no elements: "alpha=0 beta=other, no A.val".
+  [[nodiscard]] virtual std::string problem_class() = 0;
 };
 
 /// An Invocation in the process that makes it: arrays at their addresses, and what the engine does around the variant's own call.

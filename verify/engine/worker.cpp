@@ -284,6 +284,7 @@ class Worker::Exchange {
       Outcome outcome;
       outcome.reply = decode_reply(message);
       if (outcome.reply.sequence != request_.sequence) throw Error(kBrokenWire);
+      outcome.said = said_ + worker_.read_output();
       return outcome;
     } catch (const Error& e) { return ended(Outcome::Kind::died, e.what()); }
   }

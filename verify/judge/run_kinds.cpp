@@ -65,6 +65,14 @@ bool may_be_repeated(const RunSubject& s) {
 bool may_be_called_again(const RunSubject& s) {
   return may_be_repeated(s) && (on_host(s) || (on_executor(s) && !races(s)));
 }
+bool may_meet_neighbours(const RunSubject& s) {
+  return !s.timed && s.options.stress == 0 && s.options.isolation == Isolation::variant;
+}
+// What each call holds back is counted in the child, whether or not there is an output.
+bool may_grow(const RunSubject& s) {
+  return on_host(s) && !s.timed && !s.plain && s.options.stress == 0 &&
+         s.options.isolation == Isolation::variant;
+}
 // A tier's case on the executor, where runs take long: most have two.
 bool is_spared(const RunSubject& s) { return on_executor(s) && s.options.spare && !of_user(s); }
 
@@ -151,12 +159,19 @@ void add_twins(RunPlan& plan, const RunSubject&, std::uint64_t drawn) {
   constexpr Twin kOperands[] = {Twin::last_operand, Twin::other_operands, Twin::one_element};
   plan.twins = {kOperands[drawn % std::size(kOperands)], Twin::problem, Twin::pattern};
 }
+void meet_neighbours(RunPlan& plan, const RunSubject&, std::uint64_t) { plan.meets_neighbours = true; }
 // Calls of one run cost no more than the variant itself. The plan of one more call is used for more runs.
 template <int kCalls, int kRunsOfPlan>
 void add_calls(RunPlan& plan, const RunSubject& s, std::uint64_t) {
   Instruments& with = add_run(plan, s).instruments;
   with.calls = kCalls, with.plan_runs = kRunsOfPlan;
   with.stop_where_differs = s.variant.traits.reproducible || s.c.fill == Fill::exact;
+}
+// What a kernel keeps beside its plan is used by both callers. The small case may be over before they meet: many calls, and interrupts.
+void add_calls_at_once(RunPlan& plan, const RunSubject& s, std::uint64_t drawn) {
+  add_calls<32, 1>(plan, s, drawn);
+  Instruments& with = plan.runs.back().instruments;
+  with.callers = 2, with.disturbance = drawn | 1u, with.stop_where_differs = true;
 }
 // Where a call takes long: runs, and two calls of one more.
 void add_runs(RunPlan& plan, const RunSubject& s, std::uint64_t drawn) {
@@ -175,78 +190,90 @@ constexpr double kMostWorkOfThirdRun = 2e4;
 // clang-format off
 constexpr std::array kKinds{
     // how many runs
-    RunKind{"two runs", Stage::planned, 1, 1, 0, false, "rungs on the executor, in a tier, cases of more than 20,000 operations and words",
+    RunKind{"two runs", Stage::planned, 1, 1, 0, Per::type, "rungs on the executor, in a tier, cases of more than 20,000 operations and words",
             "no third run, of the first one's placement in another schedule: what a rung does by chance it does on many cases",
             [](const RunSubject& s) { return is_spared(s) && work_of(s) > kMostWorkOfThirdRun; }, nullptr, two_runs},
-    RunKind{"two runs", Stage::planned, 3, 4, 0, false, "rungs on the executor, in a tier", "the same",
+    RunKind{"two runs", Stage::planned, 3, 4, 0, Per::type, "rungs on the executor, in a tier", "the same",
             is_spared, nullptr, two_runs},
-    RunKind{"one run", Stage::planned, 3, 4, 0, true, "rungs on the executor, in a tier, products that are thin in all extents but one",
+    RunKind{"one run", Stage::planned, 3, 4, 0, Per::variant, "rungs on the executor, in a tier, products that are thin in all extents but one",
             "one run; the others have the second, of the other placement and schedule",
             [](const RunSubject& s) { return is_spared(s) && is_thin_product(s); }, nullptr, few_runs<1>},
-    RunKind{"few large runs", Stage::planned, 1, 1, 0, false, "an extent beyond 2^24", "two runs",
+    RunKind{"few large runs", Stage::planned, 1, 1, 0, Per::type, "an extent beyond 2^24", "two runs",
             [](const RunSubject& s) { return !s.timed && has_size(s, kBeyondFloat, kInfinity); }, nullptr, few_runs<2>},
     // where arrays lie
-    RunKind{"walls", Stage::planned, 1, 4, 0, false, "the host", "tight runs: each input ends at a page that may not be touched, and is not to be written",
+    RunKind{"walls", Stage::planned, 1, 4, 0, Per::type, "the host", "tight runs: each input ends at a page that may not be touched, and is not to be written",
             [](const RunSubject& s) { return on_host(s) && !s.plain; }, wall, nullptr},
-    RunKind{"gaps", Stage::planned, 3, 4, 0, false, "an extent is 1", "tight runs: gaps between the rows of any of the first three arrays of values",
+    RunKind{"gaps", Stage::planned, 3, 4, 0, Per::type, "an extent is 1", "tight runs: gaps between the rows of any of the first three arrays of values",
             has_one_line, gap, nullptr},
-    RunKind{"gaps", Stage::planned, 1, 2, 0, false, "all", "the same", anybody, gap, nullptr},
+    RunKind{"gaps", Stage::planned, 1, 2, 0, Per::type, "all", "the same", anybody, gap, nullptr},
     // with whom
-    RunKind{"threads", Stage::planned, 1, 8, 0, false, "the host", "odd runs: 1, 3, 4, 7, 9, 17 or 33 OpenMP threads, or 1 where several were promised",
+    RunKind{"threads", Stage::planned, 1, 8, 0, Per::type, "the host", "odd runs: 1, 3, 4, 7, 9, 17 or 33 OpenMP threads, or 1 where several were promised",
             [](const RunSubject& s) { return has_usual_threads(s) && !races(s); }, set_threads, nullptr},
-    RunKind{"threads", Stage::planned, 1, 8, 0, false, "the host with --race", "odd runs: 9 or 17 OpenMP threads",
+    RunKind{"threads", Stage::planned, 1, 8, 0, Per::type, "the host with --race", "odd runs: 9 or 17 OpenMP threads",
             [](const RunSubject& s) { return has_usual_threads(s) && races(s); }, set_racing_threads, nullptr},
-    RunKind{"plan twice", Stage::planned, 1, 8, 0, false, "the executor with --race", "first run: its plan is used twice, and nothing waits between",
+    RunKind{"plan twice", Stage::planned, 1, 8, 0, Per::type, "the executor with --race", "first run: its plan is used twice, and nothing waits between",
             [](const RunSubject& s) { return on_executor(s) && races(s) && !reads_outputs(s); }, use_plan_twice, nullptr},
-    RunKind{"two callers", Stage::planned, 1, 1, 0, false, "the executor, and the host with --race; no rung; many rows", "first run: two callers at once",
+    RunKind{"two callers", Stage::planned, 1, 1, 0, Per::type, "the executor, and the host with --race; no rung; many rows", "first run: two callers at once",
             [](const RunSubject& s) { return shows_two_callers(s) && !is_ours(s) && has_many_rows(s); }, call_twice_at_once, nullptr},
-    RunKind{"two callers", Stage::planned, 1, 4, 0, false, "the executor, and the host with --race; no rung", "the same",
+    RunKind{"two callers", Stage::planned, 1, 4, 0, Per::type, "the executor, and the host with --race; no rung", "the same",
             [](const RunSubject& s) { return shows_two_callers(s) && !is_ours(s); }, call_twice_at_once, nullptr},
-    RunKind{"two callers", Stage::planned, 1, 16, 0, false, "the executor, and the host with --race; rungs", "the same",
+    RunKind{"two callers", Stage::planned, 1, 16, 0, Per::type, "the executor, and the host with --race; rungs", "the same",
             [](const RunSubject& s) { return shows_two_callers(s) && is_ours(s); }, call_twice_at_once, nullptr},
-    RunKind{"other plan", Stage::planned, 1, 1, 0, false, "variants with a plan", "odd runs: it is made with other factors, or another bias and cap",
+    RunKind{"other plan", Stage::planned, 1, 1, 0, Per::type, "variants with a plan", "odd runs: it is made with other factors, or another bias and cap",
             [](const RunSubject& s) { return s.variant.prepares && !s.timed; }, plan_otherwise, nullptr},
-    RunKind{"far rows", Stage::planned, 1, 1, 0, false, "layout=far", "even runs: rows are mapped 2^30 elements and more apart",
+    RunKind{"far rows", Stage::planned, 1, 1, 0, Per::type, "layout=far", "even runs: rows are mapped 2^30 elements and more apart",
             [](const RunSubject& s) {  // in this process there is no image that is shared
               return s.options.isolation != Isolation::none &&
                      parse_layout(s.c.text_or("layout", "apart"), s.c.id()) == WideArrays::far;
             },
             part_rows, nullptr},
-    RunKind{"disturbed", Stage::planned, 1, 1, 0, false, "--stress", "all runs: threads that collide, delays, load; one of eight with one OpenMP thread",
+    RunKind{"disturbed", Stage::planned, 1, 1, 0, Per::type, "--stress", "all runs: threads that collide, delays, load; one of eight with one OpenMP thread",
             [](const RunSubject& s) { return s.options.stress != 0; }, disturb, nullptr},
     // with what else at the same addresses
-    RunKind{"twins", Stage::first_run, 1, 4, 16, false, "small cases", "the same addresses with other operands, another problem, another pattern",
+    RunKind{"twins", Stage::first_run, 1, 4, 16, Per::type, "small cases", "the same addresses with other operands, another problem, another pattern",
             anybody, nullptr, add_twins},
+    RunKind{"neighbours", Stage::first_run, 1, 16, 2, Per::type, "small cases on the host", "the same addresses with problems that differ in one number or extent, shuffled, twice",
+            [](const RunSubject& s) { return may_meet_neighbours(s) && on_host(s); }, nullptr, meet_neighbours},
+    RunKind{"neighbours", Stage::first_run, 1, 64, 1, Per::type, "small cases elsewhere", "the same",
+            may_meet_neighbours, nullptr, meet_neighbours},
     // how often
-    RunKind{"calls in a row", Stage::last_run, 0, 1, 1, false, "small cases on the host", "256 calls, and 16 runs of one plan",
+    RunKind{"calls in a row", Stage::last_run, 0, 1, 1, Per::type, "small cases on the host", "256 calls, and 16 runs of one plan",
             [](const RunSubject& s) { return may_be_repeated(s) && on_host(s); }, nullptr, add_calls<256, 16>},
-    RunKind{"calls in a row", Stage::last_run, 0, 1, 1, false, "small cases elsewhere", "16 runs; on the executor two calls, and two runs of one plan",
+    RunKind{"calls in a row", Stage::last_run, 0, 1, 1, Per::type, "small cases elsewhere", "16 runs; on the executor two calls, and two runs of one plan",
             [](const RunSubject& s) { return may_be_repeated(s) && !on_host(s); }, nullptr, add_runs},
-    RunKind{"calls in a row", Stage::last_run, 1, 2, 0, false, "small cases on the host; variants with a plan, no rung", "two calls, and 16 runs of one plan",
+    RunKind{"calls in a row", Stage::last_run, 0, 1, 1, Per::problem, "small cases on the host; a class of factors and empty arrays", "32 calls",
+            [](const RunSubject& s) { return may_grow(s); }, nullptr, add_calls<32, 1>},
+    RunKind{"calls at once", Stage::last_run, 0, 1, 1, Per::type, "small cases on the host without --race; fills of integers, 10,000 operations and words or more",
+            "32 calls by two callers at once, whose threads are interrupted",
+            [](const RunSubject& s) {
+              return may_be_called_again(s) && on_host(s) && !races(s) && !reads_outputs(s) && is_bitwise(s.c.fill) && work_of(s) >= 1e4;
+            },
+            nullptr, add_calls_at_once},
+    RunKind{"calls in a row", Stage::last_run, 1, 2, 0, Per::type, "small cases on the host; variants with a plan, no rung", "two calls, and 16 runs of one plan",
             [](const RunSubject& s) { return may_be_called_again(s) && on_host(s) && s.variant.prepares && !is_ours(s); },
             nullptr, add_calls<2, 16>},
-    RunKind{"calls in a row", Stage::last_run, 1, 2, 0, false, "small cases on the executor; variants with a plan, no rung", "two calls, and two runs of one plan",
+    RunKind{"calls in a row", Stage::last_run, 1, 2, 0, Per::type, "small cases on the executor; variants with a plan, no rung", "two calls, and two runs of one plan",
             [](const RunSubject& s) { return may_be_called_again(s) && on_executor(s) && s.variant.prepares && !is_ours(s); },
             nullptr, add_calls<2, 2>},
-    RunKind{"calls in a row", Stage::last_run, 1, 16, 0, false, "small cases on the host", "two calls, and 16 runs of one plan",
+    RunKind{"calls in a row", Stage::last_run, 1, 16, 0, Per::type, "small cases on the host", "two calls, and 16 runs of one plan",
             [](const RunSubject& s) { return may_be_called_again(s) && on_host(s); }, nullptr, add_calls<2, 16>},
-    RunKind{"calls in a row", Stage::last_run, 1, 8, 0, false, "small cases on the executor; no rung", "two calls, and two runs of one plan",
+    RunKind{"calls in a row", Stage::last_run, 1, 8, 0, Per::type, "small cases on the executor; no rung", "two calls, and two runs of one plan",
             [](const RunSubject& s) { return may_be_called_again(s) && on_executor(s) && !is_ours(s); }, nullptr, add_calls<2, 2>},
-    RunKind{"calls in a row", Stage::last_run, 1, 32, 0, false, "small cases on the executor; rungs", "the same",
+    RunKind{"calls in a row", Stage::last_run, 1, 32, 0, Per::type, "small cases on the executor; rungs", "the same",
             [](const RunSubject& s) { return may_be_called_again(s) && on_executor(s) && is_ours(s); }, nullptr, add_calls<2, 2>},
     // a grid of more than 65,535 blocks has more threads than a run may usually ask for: a launch may be refused there, and a grid that was
     // cut to 65,535 blocks down leaves rows out
-    RunKind{"more threads", Stage::declined, 0, 1, 1, false, "the executor without --race, no rung; an extent of 65,536 to 500,000", "two runs with as many threads as grids beyond 16 bits have",
+    RunKind{"more threads", Stage::declined, 0, 1, 1, Per::type, "the executor without --race, no rung; an extent of 65,536 to 500,000", "two runs with as many threads as grids beyond 16 bits have",
             [](const RunSubject& s) { return may_be_large(s) && has_size(s, 65535, kTooLargeForThreads); }, nullptr, more_threads<kManySimtThreads, 2>},
-    RunKind{"a high grid", Stage::declined, 0, 1, 2, false, "the executor without --race, no rung; an extent of 500,000 to 2^24", "one run with as many threads as grids have that are cut",
+    RunKind{"a high grid", Stage::declined, 0, 1, 2, Per::type, "the executor without --race, no rung; an extent of 500,000 to 2^24", "one run with as many threads as grids have that are cut",
             [](const RunSubject& s) {
               return may_be_large(s) && !has_size(s, 65535, kTooLargeForThreads) && has_size(s, kTooLargeForThreads, kBeyondFloat);
             },
             nullptr, more_threads<kGridOfSimtThreads, 1>},
     // integers: a lost term changes bits, whatever the order of the sum and whatever the variant promises. Real numbers: so does the order
-    RunKind{"collisions", Stage::passed, 0, 1, 2, false, "the host; fills of integers, 100,000 to 2,000,000 operations and words", "eight runs whose threads are made to collide",
+    RunKind{"collisions", Stage::passed, 0, 1, 2, Per::type, "the host; fills of integers, 100,000 to 2,000,000 operations and words", "eight runs whose threads are made to collide",
             [](const RunSubject& s) { return may_collide(s) && is_bitwise(s.c.fill); }, nullptr, collide},
-    RunKind{"collisions of sums", Stage::passed, 0, 1, 1, false, "the host; reproducible variants, no rung; fill real, a sum of 1,024 terms", "the same",
+    RunKind{"collisions of sums", Stage::passed, 0, 1, 1, Per::type, "the host; reproducible variants, no rung; fill real, a sum of 1,024 terms", "the same",
             [](const RunSubject& s) {
               return may_collide(s) && s.c.fill == Fill::real && s.variant.traits.reproducible &&
                      !s.variant.name.starts_with("cpu/") && has_long_sum(s);

@@ -39,13 +39,15 @@ bool has_name(const RunPlan& plan, std::string_view name) {
                      [&](const RunKind* kind) { return name == kind->name; });
 }
 
-std::string history_key(const RunSubject& s, const char* kind) {
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}", s.variant.op, s.variant.name, static_cast<int>(s.variant.device),
-                     s.variant.plugin, s.variant.program, name(s.c.dtype), kind);
+std::string history_key(const RunSubject& s, const RunKind& kind) {
+  const std::string problems = kind.per == Per::problem ? s.prepared.problem_class() : "";
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", s.variant.op, s.variant.name,
+                     static_cast<int>(s.variant.device), s.variant.plugin, s.variant.program, name(s.c.dtype),
+                     kind.name, problems);
 }
 
 std::uint64_t draw_of(const RunKind& kind, const RunSubject& s) {
-  return draw(kind.by_variant ? s.c.id() + s.variant.name : s.c.id(), kind.name);
+  return draw(kind.per == Per::variant ? s.c.id() + s.variant.name : s.c.id(), kind.name);
 }
 
 // Gives the runs from `first` on what the kinds that hold ask for.
@@ -74,6 +76,27 @@ std::uint64_t schedule_of(const RunOptions& options, const Case& c, int run) {
 
 bool is_of_this_project(const VariantInfo& variant) {
   return variant.name.starts_with("cpu/") || variant.name.starts_with("gpu/");
+}
+
+Environment environment_of(const PlannedRun& run, Device device) {
+  constexpr const char* kContents[] = {"NaN", "a small number", "another small number"};
+  const Placement& p = run.placement;
+  const Instruments& with = run.instruments;
+  Environment all{{"poison", kContents[static_cast<int>(p.poison)]},
+                  {"rows", with.far_rows ? "far apart"
+                           : p.tight     ? "without padding"
+                                         : "padded"}};
+  if (p.tight && p.gapped != 0) all.emplace_back("gaps between rows", "of some arrays");
+  if (p.tight && p.walled) all.emplace_back("inputs that end at a page", "all");
+  if (with.threads != 0)
+    all.emplace_back("OpenMP threads",
+                     with.threads < 0 ? "1, where several were promised" : std::to_string(with.threads));
+  if (with.callers > 1) all.emplace_back("callers at once", std::to_string(with.callers));
+  if (with.calls > 1) all.emplace_back("calls in a row", std::to_string(with.calls));
+  if (with.plan_of_other_numbers) all.emplace_back("plan", "of other factors than the run's");
+  if (with.disturbance != 0) all.emplace_back("threads", "interrupted at random");
+  if (device == Device::simt) all.emplace_back("schedule", std::to_string(with.schedule));
+  return all;
 }
 
 std::vector<ByteRange> output_ranges(const ImageLayout& layout) {
@@ -112,8 +135,9 @@ void extend(RunPlan& plan, Stage stage, const RunSubject& s) {
     const std::uint64_t drawn = draw_of(kind, s), of = static_cast<std::uint64_t>(kind.of);
     bool holds = drawn % of < static_cast<std::uint64_t>(kind.share);
     if (kind.first > 0) {
-      const auto [count, fresh] = counts.try_emplace(kind.name, 0);
-      if (fresh) count->second = s.histories.count(history_key(s, kind.name));
+      const std::string key = history_key(s, kind);
+      const auto [count, fresh] = counts.try_emplace(key, 0);
+      if (fresh) count->second = s.histories.count(key);
       holds = holds || count->second < kind.first;
     }
     if (!holds) continue;
@@ -126,7 +150,7 @@ void extend(RunPlan& plan, Stage stage, const RunSubject& s) {
 std::vector<std::string> kinds_drawn_for(const Case& c) {
   std::vector<std::string> names;
   for (const RunKind& kind : run_kinds()) {
-    if (kind.share == 0 || kind.share == kind.of || kind.by_variant) continue;
+    if (kind.share == 0 || kind.share == kind.of || kind.per == Per::variant) continue;
     if (draw(c.id(), kind.name) % static_cast<std::uint64_t>(kind.of) >=
         static_cast<std::uint64_t>(kind.share))
       continue;

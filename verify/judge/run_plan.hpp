@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "verify/judge/checks.hpp"
 #include "verify/judge/run_options.hpp"
 
 namespace plumb {
@@ -45,6 +46,7 @@ struct RunPlan {
   int repeat = 0;                          // runs that were asked for
   std::vector<PlannedRun> runs = {};       // runs n and n + 2 are placed alike and have as many threads
   std::vector<Twin> twins = {};            // run behind the first run, placed as it is
+  bool meets_neighbours = false;           // the same of all PreparedCase::neighbour, shuffled, twice
   std::int64_t threads_of_device = 0;      // that all runs may ask the CPU executor for; 0: as many as usual
   bool collides = false;                   // the same case again, with threads that are made to collide
   std::vector<const RunKind*> kinds = {};  // that hold, in the order in which they came
@@ -74,13 +76,16 @@ enum class Stage : std::uint8_t {
   passed      // all runs passed
 };
 
+/// What is drawn or counted apart, beside an operator's cases in a type.
+enum class Per : std::uint8_t { type, variant, problem };
+
 /// A row of the table. A name may have several rows: the first that concerns the subject and is drawn holds, and the others do not.
 struct RunKind {
   const char* name;
   Stage stage;
   int share, of;     // share in `of` cases have it, drawn from the case's id and the name
   int first;         // and the first so many that a variant comes to in one command, in each type
-  bool by_variant;   // other cases have it for each variant
+  Per per;           // whether that is anew for each class of problems, or the draw for each variant
   const char* who;   // in words
   const char* sets;  // in words
   bool (*concerns)(const RunSubject&);
@@ -108,6 +113,8 @@ PlannedRun& add_run(RunPlan&, const RunSubject&);
 [[nodiscard]] std::uint64_t schedule_of(const RunOptions&, const Case&, int run);
 /// Whether a variant belongs to this project: of these there are many, and how they compute is known.
 [[nodiscard]] bool is_of_this_project(const VariantInfo&);
+/// What tells this run from others of its plan.
+[[nodiscard]] Environment environment_of(const PlannedRun&, Device);
 /// The bytes of every output, padding included: what a run that is repeated begins with again and again.
 [[nodiscard]] std::vector<ByteRange> output_ranges(const ImageLayout&);
 

@@ -1,16 +1,17 @@
 #include "verify/judge/trial.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <iterator>
-#include <limits>
+#include <random>
 #include <utility>
 
 #include <fmt/format.h>
 #include <omp.h>
 
+#include "reference/core/error.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "reference/core/text.hpp"
 #include "verify/engine/simt_device.hpp"
+#include "verify/judge/operands.hpp"
 #include "verify/judge/repro.hpp"
 #include "verify/judge/thread_sanitizer.hpp"
 
@@ -21,9 +22,18 @@ namespace {
 constexpr std::int64_t kSmallImage = 256 << 10;  // bytes
 constexpr double kShortRun = 5e-3;               // seconds
 constexpr double kMarginalRatio = 0.5;
+constexpr std::size_t kWordsKept = 4096, kWordsShown = 5;  // bytes, lines of what a process printed
 
 bool is_small(const ImageLayout& layout, const RunReply& reply) {
   return layout.bytes() <= kSmallImage && reply.seconds < kShortRun;
+}
+
+// The last lines that are not empty, in their order.
+std::vector<std::string> last_lines(const std::string& text, std::size_t most) {
+  std::vector<std::string> lines = split(text, '\n');
+  std::erase_if(lines, [](const std::string& line) { return line.empty(); });
+  if (lines.size() > most) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+  return lines;
 }
 
 const char* describe(Twin which) {
@@ -86,6 +96,8 @@ Record Trial::judge() {
   subject_.timed = timing_ != nullptr, subject_.plain = schema_ != nullptr;
   if (const std::optional<Finding> finding = why_not()) return ended(*finding);
   subject_.arrays = arrays_of(prepared_);
+  record_.data = describe_operands(subject_.arrays);
+  series_.nan_in_data = hold_nan(record_.data);
   plan_ = plan_runs(subject_);
   record_.repro = repro_line(case_, variant_, context_.options, plan_.repeat);
   if (const std::optional<Finding> finding = make_runs()) return ended(*finding);
@@ -149,7 +161,7 @@ std::optional<Finding> Trial::after_run(std::size_t r, const RunRequest& request
   const bool small = is_small(layout, attempt.outcome.reply);
   // with the run after the next; a small case may be given more runs yet, and its placements differ in size
   const bool keep_bits = r >= 2 || r + 2 < plan_.runs.size() || layout.bytes() <= 4 * kSmallImage;
-  series_.add(layout, attempt.after, keep_bits);
+  series_.add(layout, attempt.after, keep_bits, environment_of(plan_.runs[r], variant_.device));
   const JudgedRun& run = series_.runs.back();
   std::int64_t misses = 0;
   for (const Comparison& c : run.outputs) misses += c.misses;
@@ -164,10 +176,8 @@ std::optional<Finding> Trial::after_run(std::size_t r, const RunRequest& request
     extend(plan_, Stage::last_run, subject_);
   if (r != 0 || !small || run.failed) return std::nullopt;
   extend(plan_, Stage::first_run, subject_);
-  for (const Twin which : plan_.twins) {
-    if (std::optional<Finding> finding = run_twin(which, request, layout.placement())) return finding;
-  }
-  return std::nullopt;
+  if (std::optional<Finding> finding = run_twins(request, layout.placement())) return finding;
+  return plan_.meets_neighbours ? run_neighbours(request, layout.placement()) : std::nullopt;
 }
 
 // LLVM's OpenMP runtime ends a process where a second native thread has tasks with dependences, whose kernels are right: an end without a
@@ -219,6 +229,7 @@ RunRequest Trial::request_for(const PlannedRun& run, ImageLayout& layout) const 
 std::optional<Finding> Trial::check(const Attempt& attempt, const ImageLayout& layout,
                                     PreparedCase& prepared) {
   const RunReply& reply = attempt.outcome.reply;
+  note_words(attempt.outcome.said);
   if (reply.status == RunReply::Status::unavailable) context_.absent[variant_.device] = reply.text;
   for (const AttemptCheck finds : attempt_checks()) {
     std::optional<Finding> finding = finds({attempt, layout, context_.parts});
@@ -236,14 +247,16 @@ void Trial::note(const RunReply& reply, const PlannedRun& run) {
   const Instruments& with = run.instruments;
   if (series_.runs.empty()) series_.first_threads = reply.threads;
   // a pool that has grown for this run may last until the next region
-  if (with.threads != 0) series_.first_threads = std::max(series_.first_threads, reply.threads);
+  if (with.threads != 0 || with.disturbance != 0)
+    series_.first_threads = std::max(series_.first_threads, reply.threads);
   series_.last_threads = reply.threads;
   record_.seconds = std::max(record_.seconds, reply.seconds);
   if (run.timed) *timing_ = reply.timing;
   if (!reply.chosen.empty()) record_.chosen = reply.chosen;
   if (with.calls == 1) return;
   record_.runs += reply.calls - 1;
-  series_.uses = reply.uses;
+  if (with.callers == 1)
+    series_.uses = reply.uses;  // a thread of its own takes blocks and leaves them for the next
   if (reply.calls < with.calls) {
     record_.detail.push_back(fmt::format("call {} of {} in a row, on the same data, differed from the first",
                                          reply.calls, with.calls));
@@ -255,33 +268,80 @@ void Trial::note(const RunReply& reply, const PlannedRun& run) {
 }
 
 // The same addresses and other data: a kernel that keeps an answer by address, or from its first call, gives the old one.
-std::optional<Finding> Trial::run_twin(Twin which, const RunRequest& like, const Placement& placement) {
-  PreparedCase* const twin = prepared_.twin(which);
-  if (twin == nullptr) return std::nullopt;
+std::optional<Finding> Trial::run_twins(const RunRequest& like, const Placement& placement) {
+  for (const Twin which : plan_.twins) {
+    PreparedCase* const twin = prepared_.twin(which);
+    if (twin == nullptr) continue;
+    if (std::optional<Finding> finding = run_other(*twin, describe(which), like, placement)) return finding;
+  }
+  return std::nullopt;
+}
+
+// What is kept from one problem meets each of the others, in an order that follows from the case; and, the second time, itself again.
+std::optional<Finding> Trial::run_neighbours(const RunRequest& like, const Placement& placement) {
+  constexpr const char* kWhat =
+      "on the same arrays at the same addresses, with another factor, extent, pad or step; problems that "
+      "differ in little were run before. Does it remember a problem by some of its numbers?";
+  std::vector<PreparedCase*> all{&prepared_};
+  for (int n = 0; PreparedCase* const next = prepared_.neighbour(n); ++n) all.push_back(next);
+  if (all.size() == 1) return std::nullopt;
+  std::mt19937_64 order(hash_of(case_));
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t n = all.size(); n > 1; --n) std::swap(all[n - 1], all[order() % n]);
+    for (PreparedCase* const other : all) {
+      if (std::optional<Finding> finding = run_other(*other, kWhat, like, placement)) return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+// A failure is run again in a fresh process: what is wrong there too is not remembered.
+std::optional<Finding> Trial::run_other(PreparedCase& other, const char* what, const RunRequest& like,
+                                        const Placement& placement) {
   ImageLayout layout(placement);
   RunRequest request = like;
-  request.call.views = twin->place(layout);
-  request.call.image_bytes = layout.bytes();
+  request.call.views = other.place(layout);
+  request.call.image_bytes = layout.bytes(), request.instruments.walls = layout.walls();
   const Attempt attempt = context_.engine.run(request, layout);
-  std::optional<Finding> finding = check(attempt, layout, *twin);
+  std::optional<Finding> finding = check(attempt, layout, other);
   if (finding && finding->verdict == Verdict::unsupported) return std::nullopt;  // it may decline by value
-  if (finding) return finding;
+  if (finding) {
+    finding->detail.emplace_back(what);
+    return finding;
+  }
   // another problem may be the first one that wants threads
   series_.first_threads = std::max(series_.first_threads, attempt.outcome.reply.threads);
+  finding = misses_of(other, what, layout, attempt);
+  if (!finding) return std::nullopt;
+  finding->reason = "new data, old answer? " + finding->reason;
+  if (context_.options.isolation != Isolation::variant) return finding;
+  context_.engine.forget_workers();
+  const Attempt again = context_.engine.run(request, layout);
+  if (!again.returned()) return finding;
+  std::optional<Finding> alone = misses_of(other, what, layout, again);
+  if (!alone) {
+    finding->detail.emplace_back("a fresh process gives the right answer on it");
+    return finding;
+  }
+  alone->detail.emplace_back(
+      "a fresh process that ran nothing before gives it wrong too: nothing was remembered");
+  return alone;
+}
 
-  Series alone{*twin, variant_.traits, series_.tolerance, context_.parts, context_.options.first};
+// The elements beyond their bounds that an attempt on another case than this one left.
+std::optional<Finding> Trial::misses_of(PreparedCase& other, const char* what, const ImageLayout& layout,
+                                        const Attempt& attempt) {
+  Series alone{other, variant_.traits, series_.tolerance, context_.parts, context_.options.first};
   alone.add(layout, attempt.after, false);
   const Series::Worst worst = alone.worst();
   const Comparison& found = worst.run->outputs[worst.output];
   if (found.misses == 0) return std::nullopt;
   const Segment& s = alone.outputs[worst.output];
   record_.worst = found, record_.output = s.name;
-  keep(attempt, layout, *twin);
-  finding =
-      Finding{Verdict::fail, fmt::format("new data, old answer? {}", describe_miss(s, found.first.front()))};
-  finding->detail.push_back(describe(which));
-  for (std::size_t i = 0; i < found.first.size() && i < static_cast<std::size_t>(context_.options.first); ++i)
-    finding->detail.push_back(describe_miss(s, found.first[i]));
+  keep(attempt, layout, other);
+  Finding finding{Verdict::fail, describe_miss(s, found.first.front()), {what}};
+  for (std::size_t i = 1; i < found.first.size() && i < static_cast<std::size_t>(context_.options.first); ++i)
+    finding.detail.push_back(describe_miss(s, found.first[i]));
   return finding;
 }
 
@@ -311,6 +371,11 @@ std::optional<Finding> Trial::check_series() {
   return std::nullopt;
 }
 
+void Trial::note_words(const std::string& said) {
+  said_ += said;
+  if (said_.size() > kWordsKept) said_.erase(0, said_.size() - kWordsKept);
+}
+
 void Trial::keep(const Attempt& attempt, const ImageLayout& layout, PreparedCase& prepared) {
   if (!context_.options.on_failure) return;
   const std::int64_t bytes = layout.bytes();
@@ -331,6 +396,11 @@ Record Trial::ended(const Finding& finding) {
     record_.detail.emplace_back(
         "in its first run it had two callers at once, each with a plan, outputs and a stream or thread of "
         "its own");
+  if (!is_passed(finding.verdict)) {
+    const std::vector<std::string> lines = last_lines(said_, kWordsShown);
+    for (const std::string& line : lines)
+      record_.detail.push_back("its process printed: " + printable(line, 300));
+  }
   record_.wants_device = finding.wants_device;
   if (takes_seeds() && shown_ && is_failed(finding.verdict)) {
     RunOptions alone = context_.options;

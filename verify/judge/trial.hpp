@@ -74,7 +74,13 @@ class Trial {
   [[nodiscard]] std::optional<Finding> make_runs();
   [[nodiscard]] std::optional<Finding> make_run(std::size_t r);
   [[nodiscard]] std::optional<Finding> after_run(std::size_t r, const RunRequest&, const ImageLayout&);
-  [[nodiscard]] std::optional<Finding> run_twin(Twin which, const RunRequest& like, const Placement&);
+  [[nodiscard]] std::optional<Finding> run_twins(const RunRequest& like, const Placement&);
+  [[nodiscard]] std::optional<Finding> run_neighbours(const RunRequest& like, const Placement&);
+  [[nodiscard]] std::optional<Finding> run_other(PreparedCase&, const char* what, const RunRequest& like,
+                                                 const Placement&);
+  [[nodiscard]] std::optional<Finding> misses_of(PreparedCase&, const char* what, const ImageLayout&,
+                                                 const Attempt&);
+  void note_words(const std::string& said);
   [[nodiscard]] std::optional<Finding> check(const Attempt&, const ImageLayout&, PreparedCase&);
   [[nodiscard]] std::optional<Finding> check_series();
   [[nodiscard]] Attempt make_attempt(RunRequest& request, const ImageLayout& layout);
@@ -104,6 +110,7 @@ class Trial {
   std::optional<Last> last_;
   std::optional<Kept> kept_;
   std::int64_t kept_misses_ = 0;
+  std::string said_;                         // by its processes, the end of it
   ScheduleFindings found_;                   // with --seeds
   std::optional<std::uint64_t> shown_ = {};  // the schedule that the failure is of
 };
