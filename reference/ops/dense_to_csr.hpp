@@ -60,6 +60,10 @@ struct DenseToCsr {
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
   static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  /// Takes the last row (n = 0) or column (n = 1) of x away, and the entries that were there; false: there is none, or
+  /// n is larger.
+  template <class T>
+  static bool shorten(In<T, Space::host>&, Out<T, Space::host>&, int n);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

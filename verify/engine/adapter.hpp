@@ -207,13 +207,23 @@ class PreparedCaseOf final : public PreparedCase {
       if (what == Other::no_more) break;
       if (what == Other::another && other->is_valid()) neighbours_.push_back(std::move(other));
     }
-    const auto valid = [&](const std::vector<std::size_t>& members) {
+    const auto add_shorter = [&](const auto& shorter) {
       std::unique_ptr<PreparedCaseOf> other = copied();
-      shorten<Op>(other->instance_.in, other->instance_.out, members);
-      if (!other->is_valid()) return false;
+      if (!shorter(other->instance_.in, other->instance_.out) || !other->is_valid()) return false;
       other->room_ = rooms();
       if (neighbours_.size() < kMostNeighbours) neighbours_.push_back(std::move(other));
       return true;
+    };
+    if constexpr (requires { Op::template shorten<T>(instance_.in, instance_.out, 0); }) {
+      for (int n = 0; n < 2; ++n)
+        add_shorter([n](auto& in, auto& out) { return Op::template shorten<T>(in, out, n); });
+      return;
+    }
+    const auto valid = [&](const std::vector<std::size_t>& members) {
+      return add_shorter([&](auto& in, auto& out) {
+        plumb::shorten<Op>(in, out, members);
+        return true;
+      });
     };
     each_extent(sizes_of<Op>(instance_.in, instance_.out), valid);
   }

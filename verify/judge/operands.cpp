@@ -9,7 +9,7 @@ namespace plumb {
 namespace {
 
 constexpr std::int64_t kMostValues = std::int64_t{1} << 26;
-constexpr const char* kNan = "NaN in ";
+constexpr const char* kNanIn = "NaN in ";
 
 double value_of(const Segment& s, std::int64_t i, std::int64_t j) {
   const std::int64_t at = i * s.source_ld + j;
@@ -69,7 +69,7 @@ std::vector<std::string> describe_operands(const std::vector<Segment>& arrays) {
   for (const Segment& s : arrays) {
     if (s.output || s.kind == Segment::Kind::i32 || s.source == nullptr || all > kMostValues) continue;
     const Seen seen = look_at(arrays, s);
-    if (seen.nan) found.push_back(kNan + s.name);
+    if (seen.nan) found.push_back(kNanIn + s.name);
     if (seen.infinite) found.push_back("infinities in " + s.name);
     if (seen.cancels) found.push_back("rows of " + s.name + " that cancel");
   }
@@ -78,7 +78,7 @@ std::vector<std::string> describe_operands(const std::vector<Segment>& arrays) {
 
 bool hold_nan(const std::vector<std::string>& operands) {
   return std::any_of(operands.begin(), operands.end(),
-                     [](const std::string& o) { return o.starts_with(kNan); });
+                     [](const std::string& o) { return o.starts_with(kNanIn); });
 }
 
 }  // namespace plumb

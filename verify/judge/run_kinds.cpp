@@ -171,7 +171,7 @@ void add_calls(RunPlan& plan, const RunSubject& s, std::uint64_t) {
 void add_calls_at_once(RunPlan& plan, const RunSubject& s, std::uint64_t drawn) {
   add_calls<32, 1>(plan, s, drawn);
   Instruments& with = plan.runs.back().instruments;
-  with.callers = 2, with.disturbance = drawn | 1u, with.stop_where_differs = true;
+  with.callers = 2, with.disturbance = drawn | 1u;
 }
 // Where a call takes long: runs, and two calls of one more.
 void add_runs(RunPlan& plan, const RunSubject& s, std::uint64_t drawn) {

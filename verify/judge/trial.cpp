@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,7 +32,8 @@ bool is_small(const ImageLayout& layout, const RunReply& reply) {
 // The last lines that are not empty, in their order.
 std::vector<std::string> last_lines(const std::string& text, std::size_t most) {
   std::vector<std::string> lines = split(text, '\n');
-  std::erase_if(lines, [](const std::string& line) { return line.empty(); });
+  std::set<std::string> known;  // each run may say the same
+  std::erase_if(lines, [&](const std::string& line) { return line.empty() || !known.insert(line).second; });
   if (lines.size() > most) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
   return lines;
 }
@@ -146,6 +148,10 @@ std::optional<Finding> Trial::make_run(std::size_t r) {
     for (const SeenMutant& m : reply.places) schema_->places[m.number] |= m.seen;
   }
   if (std::optional<Finding> finding = check(attempt, layout, prepared_)) {
+    if (request.instruments.callers > 1 && is_failed(finding->verdict))
+      finding->detail.emplace_back(
+          "in this run it had two callers at once, each with a plan, outputs and a stream or thread of its "
+          "own");
     if (!takes_seeds() || reply.findings.empty()) return finding;
     found_.add(reply.findings, request.instruments.schedule);
     return std::nullopt;
@@ -392,10 +398,6 @@ Record Trial::ended(const Finding& finding) {
   record_.verdict = finding.verdict;
   record_.reason = finding.reason;
   record_.detail.insert(record_.detail.end(), finding.detail.begin(), finding.detail.end());
-  if (record_.two_callers > 0 && is_failed(finding.verdict))
-    record_.detail.emplace_back(
-        "in its first run it had two callers at once, each with a plan, outputs and a stream or thread of "
-        "its own");
   if (!is_passed(finding.verdict)) {
     const std::vector<std::string> lines = last_lines(said_, kWordsShown);
     for (const std::string& line : lines)
