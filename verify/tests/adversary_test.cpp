@@ -134,19 +134,21 @@ TEST_CASE("a kernel that goes wrong at its 17th, 100th or 200th call is not righ
 }
 
 TEST_CASE("what is kept under one size meets another size at the same addresses") {
-  const Record r = judge("keeps_places_by_rows");
+  const Record r = judge("keeps_order_by_rows");
   CHECK(r.verdict == Verdict::fail);
   CHECK_MESSAGE(r.reason.starts_with("new data, old answer?"), r.reason);
   CHECK(has_detail(r, "a fresh process gives the right answer on it"));
 }
 
 TEST_CASE("a kernel that is wrong on a twin alone and remembers nothing is not said to remember") {
-  // the first element is negative in this case, and positive in its twin
+  // right where the first element is negative in the case: in some twins it is not
+  int told = 0;
   for (int seed = 1; seed <= 40; ++seed) {
     const Record r = judge("loses_a_sign", 60, {}, seed);
-    CHECK(r.verdict == Verdict::fail);
     CHECK(r.reason.find("old answer") == std::string::npos);
+    told += has_detail(r, "gives it wrong too: nothing was remembered") ? 1 : 0;
   }
+  CHECK(told > 0);
 }
 
 TEST_CASE("what a failing run has and a passing one has not is named") {
