@@ -241,8 +241,8 @@ constexpr std::array kKinds{
             [](const RunSubject& s) { return may_be_repeated(s) && on_host(s); }, nullptr, add_calls<256, 16>},
     RunKind{"calls in a row", Stage::last_run, 0, 1, 1, Per::type, "small cases elsewhere", "16 runs; on the executor two calls, and two runs of one plan",
             [](const RunSubject& s) { return may_be_repeated(s) && !on_host(s); }, nullptr, add_runs},
-    RunKind{"calls in a row", Stage::last_run, 0, 1, 1, Per::problem, "small cases on the host; a class of factors and empty arrays", "32 calls",
-            [](const RunSubject& s) { return may_grow(s); }, nullptr, add_calls<32, 1>},
+    RunKind{"calls in a row", Stage::last_run, 0, 1, 1, Per::problem, "small cases on the host; a class of factors and empty arrays", "64 calls",
+            [](const RunSubject& s) { return may_grow(s); }, nullptr, add_calls<64, 1>},
     RunKind{"calls at once", Stage::last_run, 0, 1, 1, Per::type, "small cases on the host without --race; fills of integers, 10,000 operations and words or more",
             "32 calls by two callers at once, whose threads are interrupted",
             [](const RunSubject& s) {

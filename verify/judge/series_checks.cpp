@@ -118,20 +118,21 @@ std::optional<Finding> grows(const Series& s) {
     std::int64_t ResourceUse::*held;
     std::int64_t unit;  // that a call leaks at least
     const char* what;
+    int calls = 1;  // of which it says something: an allocator's pools take and return pages for many calls
   };
   // a thread takes blocks and pages with it: causes before what follows from them
   constexpr Kind kKinds[] = {{&ResourceUse::threads, 1, "threads"},
                              {&ResourceUse::descriptors, 1, "file descriptors"},
                              {&ResourceUse::blocks, 1, "blocks of the heap"},
                              {&ResourceUse::bytes, 8, "bytes of the heap"},
-                             {&ResourceUse::pages, 1, "pages of address space"}};
+                             {&ResourceUse::pages, 1, "pages of address space", 256}};
   if (s.uses.size() < 3) return std::nullopt;
   const ResourceUse &first = s.uses.front(), &last = s.uses.back();
   const auto per_call = [&](std::int64_t ResourceUse::*held) {
     return static_cast<double>(last.*held - first.*held) / static_cast<double>(last.calls - first.calls);
   };
   for (const Kind& kind : kKinds) {
-    bool grown = true;
+    bool grown = last.calls >= kind.calls;
     for (std::size_t i = 1; i < s.uses.size(); ++i) {
       const std::int64_t calls = s.uses[i].calls - s.uses[i - 1].calls;
       grown = grown && s.uses[i].*kind.held - s.uses[i - 1].*kind.held >= kind.unit * calls / 2;
