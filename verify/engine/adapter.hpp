@@ -100,8 +100,10 @@ class PreparedCaseOf final : public PreparedCase {
               const auto [all_rows, all_cols] = room_.empty() ? std::pair(rows, cols) : room_[at++];
               s.rows = all_rows, s.cols = all_cols;
               s.source = data, s.source_ld = ld;
-              const std::size_t index = layout.add_once(std::move(s), vector);
-              if (!room_.empty()) layout.shrink(index, rows, cols);
+              const std::size_t before = layout.segments().size(),
+                                index = layout.add_once(std::move(s), vector);
+              const bool shared = index < before;  // by operands of which each may need all of it
+              if (!room_.empty()) layout.shrink(index, shared ? all_rows : rows, shared ? all_cols : cols);
               const Segment& placed = layout.segments()[index];
               ld = placed.ld;
               detail::set_pointer(data, placed.offset);

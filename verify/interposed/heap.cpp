@@ -4,6 +4,9 @@
 #include <link.h>
 #include <malloc.h>
 #include <omp.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -27,7 +30,7 @@ namespace plumb {
 namespace {
 
 std::atomic<bool> counting{false};
-std::atomic<std::int64_t> blocks{0}, bytes{0}, runtime_bytes{0};
+std::atomic<std::int64_t> blocks{0}, bytes{0}, runtime_bytes{0}, pages{0};
 thread_local bool asked_by_kernel =
     false;  // in omp_alloc() and its kin: the runtime allocates for its caller
 
@@ -137,10 +140,19 @@ const struct Registration {
       counting = begin;
     };
     read_heap = [](ResourceUse& use) {
-      use.blocks = blocks, use.bytes = bytes, use.runtime_bytes = runtime_bytes;
+      use.blocks = blocks, use.bytes = bytes, use.runtime_bytes = runtime_bytes, use.pages = pages;
     };
   }
 } registration;
+
+// Address space that is mapped, or, where `sign` is -1, given back. What the C library maps for its heap and for stacks does not come here:
+// how much that is changes without any call that leaks.
+void count_pages(std::size_t length, int sign) {
+  constexpr std::size_t kPage = 4096;
+  if (counting.load(std::memory_order_relaxed))
+    pages.fetch_add(sign * static_cast<std::int64_t>((length + kPage - 1) / kPage),
+                    std::memory_order_relaxed);
+}
 
 // While it lives, what the runtime allocates is its caller's.
 struct Asked {
@@ -190,6 +202,21 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
   if (got == nullptr) return ENOMEM;
   *block = got;
   return 0;
+}
+
+void* mmap(void* at, std::size_t length, int access, int flags, int file, off_t offset) {
+  const long got = syscall(SYS_mmap, at, length, access, flags, file, offset);
+  // over what is mapped there already
+  if (got != -1 && (flags & MAP_FIXED) == 0) plumb::count_pages(length, 1);
+  return reinterpret_cast<void*>(got);
+}
+void* mmap64(void* at, std::size_t length, int access, int flags, int file, off_t offset) {
+  return mmap(at, length, access, flags, file, offset);
+}
+int munmap(void* at, std::size_t length) {
+  const long status = syscall(SYS_munmap, at, length);
+  if (status == 0) plumb::count_pages(length, -1);
+  return static_cast<int>(status);
 }
 
 // The runtime allocates for a kernel.

@@ -172,6 +172,18 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("an array that two operands share is whole in a problem where one of them is shorter") {
+  const Case c = parse_case("skinny_gemm.f32(v=65,k=65,n=65,same=1,fill=exact,seed=1)");
+  const auto prepared = find_operator(c.op).prepare(c);
+  int neighbours = 0;
+  for (; PreparedCase* const other = prepared->neighbour(neighbours); ++neighbours) {
+    ImageLayout layout{Placement{}};
+    (void)other->place(layout);
+    CHECK(layout.segments().front().elements() == 65 * 65);
+  }
+  CHECK(neighbours > 0);
+}
+
 TEST_CASE("what operands hold is told by array") {
   const auto told = [](const std::string& id) {
     const Case c = parse_case(id);
