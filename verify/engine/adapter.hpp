@@ -87,6 +87,7 @@ class PreparedCaseOf final : public PreparedCase {
     static_assert(std::is_trivially_copyable_v<decltype(views)>,
                   "Problem, In and Out travel to child processes as bytes");
     std::size_t at = 0;
+    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> kept;
     const auto add = [&](bool output) {
       return [&, output](const char* view_name, auto& view) {
         detail::each_array(
@@ -100,10 +101,9 @@ class PreparedCaseOf final : public PreparedCase {
               const auto [all_rows, all_cols] = room_.empty() ? std::pair(rows, cols) : room_[at++];
               s.rows = all_rows, s.cols = all_cols;
               s.source = data, s.source_ld = ld;
-              const std::size_t before = layout.segments().size(),
-                                index = layout.add_once(std::move(s), vector);
-              const bool shared = index < before;  // by operands of which each may need all of it
-              if (!room_.empty()) layout.shrink(index, shared ? all_rows : rows, shared ? all_cols : cols);
+              const std::size_t index = layout.add_once(std::move(s), vector);
+              auto& [kept_rows, kept_cols] = kept[index];  // of all views of one array
+              kept_rows = std::max(kept_rows, rows), kept_cols = std::max(kept_cols, cols);
               const Segment& placed = layout.segments()[index];
               ld = placed.ld;
               detail::set_pointer(data, placed.offset);
@@ -112,6 +112,9 @@ class PreparedCaseOf final : public PreparedCase {
     };
     Op::each_input(views.in, add(false));
     Op::each_output(views.out, add(true));
+    if (!room_.empty()) {  // when all are placed: what was shrunk is no longer found to be the same
+      for (const auto& [index, size] : kept) layout.shrink(index, size.first, size.second);
+    }
     StagedViews bytes(sizeof views);
     std::memcpy(bytes.data(), &views, sizeof views);
     return bytes;

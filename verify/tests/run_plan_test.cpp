@@ -179,6 +179,7 @@ TEST_CASE("an array that two operands share is whole in a problem where one of t
   for (; PreparedCase* const other = prepared->neighbour(neighbours); ++neighbours) {
     ImageLayout layout{Placement{}};
     (void)other->place(layout);
+    CHECK(layout.segments().size() == 2);
     CHECK(layout.segments().front().elements() == 65 * 65);
   }
   CHECK(neighbours > 0);
