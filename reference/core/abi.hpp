@@ -91,7 +91,8 @@ struct Arithmetic {
   };
   enum class Transform : std::uint8_t {
     none,
-    winograd  // minimal filtering F(2x2, 3x3): errors grow with the terms of the transform, not of the sum
+    winograd,  // minimal filtering F(2x2, 3x3): errors grow with the terms of the transform, not of the sum
+    by_lse     // log_softmax as x - (max + log sum): one number per row, whose rounding every element has
   };
   Order order = Order::any;
   Format operand = Format::none;     // to which operands are rounded; none: as they are stored
@@ -101,7 +102,8 @@ struct Arithmetic {
   bool flushes = false;  // additions flush subnormals to 0, as fp32 atomicAdd in global memory does
   Transform transform = Transform::none;
 
-  static const Arithmetic native, pairwise, compensated, doubled, tf32, tf32x3, bf16, fp16, winograd, flushed;
+  static const Arithmetic native, pairwise, compensated, doubled, tf32, tf32x3, bf16, fp16, winograd, flushed,
+      by_lse;
 
   /// All of it in one number, and back.
   constexpr std::int32_t code() const {
@@ -137,6 +139,8 @@ inline constexpr Arithmetic Arithmetic::fp16{Order::any, Format::f16};
 inline constexpr Arithmetic Arithmetic::winograd{Order::any, Format::none, Format::none,
                                                  false,      false,        Transform::winograd};
 inline constexpr Arithmetic Arithmetic::flushed{Order::any, Format::none, Format::none, false, true};
+inline constexpr Arithmetic Arithmetic::by_lse{Order::any, Format::none, Format::none,
+                                               false,      false,        Transform::by_lse};
 
 /// The word for an arithmetic in lists, reports and docs/bounds.md.
 struct NamedArithmetic {
@@ -153,7 +157,8 @@ inline constexpr NamedArithmetic kArithmetics[] = {{"native", Arithmetic::native
                                                    {"bf16", Arithmetic::bf16},
                                                    {"fp16", Arithmetic::fp16},
                                                    {"winograd", Arithmetic::winograd},
-                                                   {"flushed", Arithmetic::flushed}};
+                                                   {"flushed", Arithmetic::flushed},
+                                                   {"by_lse", Arithmetic::by_lse}};
 
 /// What a variant promises and needs. Chain the setters: Traits{}.not_reproducible().align(16).
 struct Traits {

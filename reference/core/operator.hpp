@@ -53,13 +53,16 @@ struct Instance {
 /// The oracle's answer for one output array, packed row-major: value, magnitude M = sum |a||b|, and number of terms.
 struct ReferenceArray {
   LargeArray<double> value, magnitude;
-  LargeArray<double>
-      transformed;  // the same sum over the terms of Transform::winograd; empty where no variant may compute so
+  // the same under `transform`, which gives the answer another form; empty where no variant may compute so
+  LargeArray<double> transformed;
+  Arithmetic::Transform transform = Arithmetic::Transform::winograd;
   LargeArray<std::int32_t> terms;
   bool moved = false;  // copies of inputs: a zero has the sign of the value that it is a copy of
   /// What errors under `arithmetic` are measured against, per element; empty where the operator knows no such arithmetic.
   [[nodiscard]] const LargeArray<double>& magnitude_under(Arithmetic arithmetic) const {
-    return arithmetic.transform == Arithmetic::Transform::winograd ? transformed : magnitude;
+    static const LargeArray<double> none;
+    if (arithmetic.transform == Arithmetic::Transform::none) return magnitude;
+    return arithmetic.transform == transform ? transformed : none;
   }
   void resize(std::int64_t n) {
     const auto size = static_cast<std::size_t>(n);
@@ -194,6 +197,7 @@ template <class Op>
 concept Operator = requires(CaseList& list, CaseSpace& space, const Case& c, Instance<Op, float>& instance,
                             Reference& reference, const Tolerance& tolerance) {
   { Op::kName } -> std::convertible_to<const char*>;
+  { Op::kExtents[0] } -> std::convertible_to<const char*>;
   Op::cases(list);
   Op::describe(space);
   Op::template make<float>(c, instance);

@@ -168,6 +168,17 @@ double BiasRelu::bound(const Tolerance& t, int, double value, double magnitude, 
   return rounds || t.arithmetic.flushes ? reduced : t.unit() * magnitude;
 }
 
+// The bias negated and half the cap; each of them alone; no cap, or one.
+template <class T>
+bool BiasRelu::make_other(Problem<T>& p, int n) {
+  if (n == 0 || n == 1) p.bias = -p.bias;
+  if (n == 0 || n == 2) p.cap = p.cap / 2;
+  if (n == 3) p.cap = std::isfinite(p.cap) ? std::numeric_limits<T>::infinity() : T(32);
+  return n <= 3;
+}
+
+template bool BiasRelu::make_other<float>(Problem<float>&, int);
+template bool BiasRelu::make_other<double>(Problem<double>&, int);
 PLUMB_INSTANTIATE_OPERATOR(BiasRelu)
 
 }  // namespace plumb

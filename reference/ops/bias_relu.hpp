@@ -27,6 +27,7 @@ namespace plumb {
 struct BiasRelu {
   static constexpr const char* kName = "bias_relu";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
   template <class T>
   struct Problem {
@@ -52,7 +53,7 @@ struct BiasRelu {
     f("y", out.y);
   }
   template <class P, class F>
-  static void each_scalar(const P& p, F&& f) {
+  static void each_scalar(P& p, F&& f) {
     f("bias", p.bias), f("cap", p.cap);
   }
 
@@ -66,6 +67,10 @@ struct BiasRelu {
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
   static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  /// Makes of a problem its n-th neighbour, over the same arrays of the same shapes; false: it has no more. Those
+  /// behind the first differ from it in as few members as may be.
+  template <class T>
+  static bool make_other(Problem<T>&, int n);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -298,6 +300,76 @@ void describe_kernels(CaseSpace& space) {
   space.one_case({"all but one array on 16 bytes",
                   "layout=not_1|not_2|not_3,n=2,c=8,h=16,w=16,k=4,r=1,s=1,stride=1,pad=0,dilation=1",
                   "whole vectors: a kernel that forgets to ask about that array takes its wide path", dear});
+}
+
+// One dimension of a convolution.
+struct Dimension {
+  std::int32_t size, window, stride, pad, dilation;
+  [[nodiscard]] std::int32_t outputs() const {
+    return static_cast<std::int32_t>(Conv2d::extent(size, window, stride, pad, dilation));
+  }
+  // Members in which they differ.
+  [[nodiscard]] unsigned difference(const Dimension& b) const {
+    return (size != b.size ? 1u : 0) | (window != b.window ? 2u : 0) | (stride != b.stride ? 4u : 0) |
+           (pad != b.pad ? 8u : 0) | (dilation != b.dilation ? 16u : 0);
+  }
+};
+struct Geometry {
+  Dimension down, across;
+  // A set of members, those of `down` in the lower bits.
+  [[nodiscard]] unsigned difference(const Geometry& b) const {
+    return down.difference(b.down) | across.difference(b.across) << 5;
+  }
+  [[nodiscard]] std::int64_t outputs() const { return std::int64_t{down.outputs()} * across.outputs(); }
+};
+
+template <class T>
+Geometry geometry_of(const Conv2d::Problem<T>& p) {
+  return {{p.h, p.r, p.stride_h, p.pad_h, p.dilation_h}, {p.w, p.s, p.stride_w, p.pad_w, p.dilation_w}};
+}
+
+// (a, b) and the next products of two numbers that are the same, and (b, a).
+std::vector<std::pair<std::int32_t, std::int32_t>> products_like(std::int32_t a, std::int32_t b) {
+  std::vector<std::pair<std::int32_t, std::int32_t>> all{{a, b}};
+  if (a != b) all.emplace_back(b, a);
+  for (const std::int32_t f : {2, 3}) {
+    if (a % f == 0 && std::int64_t{b} * f < 46'341) all.emplace_back(a / f, b * f);
+    if (b % f == 0 && std::int64_t{a} * f < 46'341) all.emplace_back(a * f, b / f);
+  }
+  return all;
+}
+
+// This dimension, and the same with another stride, pad and dilation.
+std::vector<Dimension> dimensions_like(const Dimension& of) {
+  std::vector<Dimension> all{of};
+  for (std::int32_t stride = 1; stride <= 2; ++stride) {
+    for (std::int32_t pad = 0; pad <= 3; ++pad) {
+      for (std::int32_t dilation = 1; dilation <= 2; ++dilation)
+        all.push_back({of.size, of.window, stride, pad, dilation});
+    }
+  }
+  return all;
+}
+
+// Other geometries over arrays of the same shapes, one for each set of members that may differ, the smallest sets first.
+std::vector<Geometry> neighbours(const Geometry& g) {
+  std::map<std::pair<int, unsigned>, Geometry> found;
+  for (const auto& [h, w] : products_like(g.down.size, g.across.size)) {
+    for (const auto& [r, s] : products_like(g.down.window, g.across.window)) {
+      const std::vector<Dimension> across =
+          dimensions_like({w, s, g.across.stride, g.across.pad, g.across.dilation});
+      for (const Dimension& down : dimensions_like({h, r, g.down.stride, g.down.pad, g.down.dilation})) {
+        for (const Dimension& other : across) {
+          const Geometry next{down, other};
+          const unsigned set = next.difference(g);
+          if (set != 0 && next.outputs() == g.outputs()) found.try_emplace({std::popcount(set), set}, next);
+        }
+      }
+    }
+  }
+  std::vector<Geometry> all;
+  for (const auto& [set, next] : found) all.push_back(next);
+  return all;
 }
 
 }  // namespace
@@ -597,6 +669,25 @@ double Conv2d::bound(const Tolerance& t, int, double value, double magnitude, st
          static_cast<double>(terms) * t.eta();
 }
 
+template <class T>
+bool Conv2d::make_other(Problem<T>& p, int n) {
+  if (n == 0) {  // height and width exchanged
+    std::swap(p.h, p.w), std::swap(p.r, p.s), std::swap(p.oh, p.ow);
+    std::swap(p.stride_h, p.stride_w), std::swap(p.pad_h, p.pad_w), std::swap(p.dilation_h, p.dilation_w);
+    return true;
+  }
+  const std::vector<Geometry> all = neighbours(geometry_of(p));
+  if (static_cast<std::size_t>(n) > all.size()) return false;
+  const auto& [down, across] = all[static_cast<std::size_t>(n) - 1];
+  p.h = down.size, p.r = down.window, p.oh = down.outputs();
+  p.stride_h = down.stride, p.pad_h = down.pad, p.dilation_h = down.dilation;
+  p.w = across.size, p.s = across.window, p.ow = across.outputs();
+  p.stride_w = across.stride, p.pad_w = across.pad, p.dilation_w = across.dilation;
+  return true;
+}
+
+template bool Conv2d::make_other<float>(Problem<float>&, int);
+template bool Conv2d::make_other<double>(Problem<double>&, int);
 PLUMB_INSTANTIATE_OPERATOR(Conv2d)
 
 }  // namespace plumb

@@ -41,6 +41,7 @@ namespace plumb {
 struct Conv2d {
   static constexpr const char* kName = "conv2d";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr const char* kExtents[] = {"n", "c", "h", "w", "k"};  // parameters of a case
 
   /// Outputs along a dimension: the windows that fit, 0 where none does.
   static constexpr std::int64_t extent(std::int64_t size, std::int64_t window, std::int64_t stride,
@@ -75,7 +76,7 @@ struct Conv2d {
     f("Y", out.Y);
   }
   template <class P, class F>
-  static void each_scalar(const P& p, F&& f) {
+  static void each_scalar(P& p, F&& f) {
     f("n", p.n), f("c", p.c), f("h", p.h), f("w", p.w), f("k", p.k), f("r", p.r), f("s", p.s), f("oh", p.oh);
     f("ow", p.ow), f("stride_h", p.stride_h), f("stride_w", p.stride_w), f("pad_h", p.pad_h);
     f("pad_w", p.pad_w), f("dilation_h", p.dilation_h), f("dilation_w", p.dilation_w);
@@ -91,6 +92,10 @@ struct Conv2d {
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
   static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  /// Makes of a problem its n-th neighbour, over the same arrays of the same shapes; false: it has no more. Those
+  /// behind the first differ from it in as few members as may be.
+  template <class T>
+  static bool make_other(Problem<T>&, int n);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

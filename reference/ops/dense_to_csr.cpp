@@ -139,6 +139,21 @@ Work DenseToCsr::cost(const Problem<T>&, const In<T, Space::host>& in, const Out
 
 double DenseToCsr::bound(const Tolerance&, int, double, double, std::int64_t) { return 0; }
 
+template <class T>
+bool DenseToCsr::shorten(In<T, Space::host>& in, Out<T, Space::host>& out, int n) {
+  std::int64_t& extent = n == 0 ? in.x.rows : in.x.cols;
+  if (n > 1 || extent < 2) return false;
+  --extent;
+  std::int64_t entries = 0;
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    for (std::int64_t j = 0; j < in.x.cols; ++j) entries += in.x(i, j) != T(0) ? 1 : 0;
+  }
+  out.row_ptr.size = in.x.rows + 1, out.col.size = out.val.size = entries;
+  return true;
+}
+
+template bool DenseToCsr::shorten<float>(In<float, Space::host>&, Out<float, Space::host>&, int);
+template bool DenseToCsr::shorten<double>(In<double, Space::host>&, Out<double, Space::host>&, int);
 PLUMB_INSTANTIATE_OPERATOR(DenseToCsr)
 
 }  // namespace plumb

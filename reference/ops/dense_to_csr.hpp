@@ -25,6 +25,7 @@ namespace plumb {
 struct DenseToCsr {
   static constexpr const char* kName = "dense_to_csr";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
   template <class T>
   struct Problem {};  // nothing beside the operands
@@ -48,7 +49,7 @@ struct DenseToCsr {
     f("row_ptr", out.row_ptr), f("col", out.col), f("val", out.val);
   }
   template <class P, class F>
-  static void each_scalar(const P&, F&&) {}  // there are none
+  static void each_scalar(P&, F&&) {}  // there are none
 
   static void describe(CaseSpace&);
   static void cases(CaseList&);
@@ -60,6 +61,10 @@ struct DenseToCsr {
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
   static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  /// Takes the last row (n = 0) or column (n = 1) of x away, and the entries that were there; false: there is none, or
+  /// n is larger.
+  template <class T>
+  static bool shorten(In<T, Space::host>&, Out<T, Space::host>&, int n);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

@@ -25,6 +25,7 @@ namespace plumb {
 struct Gemm {
   static constexpr const char* kName = "gemm";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr const char* kExtents[] = {"m", "n", "k"};  // parameters of a case
 
   template <class T>
   struct Problem {
@@ -49,7 +50,7 @@ struct Gemm {
     f("C", out.C);
   }
   template <class P, class F>
-  static void each_scalar(const P& p, F&& f) {
+  static void each_scalar(P& p, F&& f) {
     f("alpha", p.alpha), f("beta", p.beta);
   }
 

@@ -228,6 +228,8 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
   ReferenceArray& y = reference.outputs.emplace_back();
   const std::int64_t cols = in.x.cols;
   y.resize(in.x.rows * cols);
+  y.transform = Arithmetic::Transform::by_lse;
+  y.transformed = LargeArray<double>(static_cast<std::size_t>(in.x.rows * cols));
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::int64_t i = 0; i < out.y.rows; ++i) {
     std::vector<W> exponentials;
@@ -267,6 +269,7 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
         y.magnitude[at] =
             static_cast<double>(magnitude<W>(d, v, log_sum, weighted.value() / sum.value())) + drift;
       }
+      y.transformed[at] = y.magnitude[at] + static_cast<double>(2 * std::fabs(max + log_sum));
     }
   }
 }

@@ -14,7 +14,7 @@ namespace plumb {
 /// Values    NaN or +Inf anywhere in a row gives NaN in the whole row, and so does a row of -Inf only. -Inf
 ///           beside a finite entry gives -Inf there and counts nothing in the sum. Equal entries give
 ///           -log(cols) to one ulp. Adding a constant to a row changes nothing beyond the bound: x - (m + log
-///           s) does not comply. The sign of a zero is free.
+///           s) complies where it is declared, as Arithmetic::by_lse. The sign of a zero is free.
 /// Bound     |y - ref| <= u (2 |d| + 3 |y| + 4 |log s| + W + 8 + min(n - 1, 4 sqrt(n - 1))), d = x - m, n =
 ///           cols, W = sum_j e_j |d_j| / s with e_j = exp(d_j). To first order in u:
 ///             d is rounded once: u |d|. Its error d_j u in the argument makes e_j wrong by a factor 1 + u
@@ -29,6 +29,8 @@ namespace plumb {
 ///             drift that follows from the e_j themselves is added (drift_of_sum), and never more than n - 1
 ///             in all. In the fill few n - 1 stand in place of the random walk: rows there may also be ordered so that
 ///             each of many threads has equal terms.
+///             Arithmetic::by_lse, y = x - (m + log s) as kernels have it that keep one number per row: the sum m
+///             + log s is rounded, and every y has that error: u |m + log s|, allowed twice.
 ///           A row of equal entries has exact e_j = 1 and an exact sum: 2 u |y|, one ulp, is all that is
 ///           allowed there.
 /// Cost      5 rows cols flop (comparison, exp, add, two subtractions), exp counted as one;  2 v rows cols
@@ -40,6 +42,7 @@ namespace plumb {
 struct LogSoftmax {
   static constexpr const char* kName = "log_softmax";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
   template <class T>
   struct Problem {};  // nothing beside the operands
@@ -61,7 +64,7 @@ struct LogSoftmax {
     f("y", out.y);
   }
   template <class P, class F>
-  static void each_scalar(const P&, F&&) {}  // there are none
+  static void each_scalar(P&, F&&) {}  // there are none
 
   static void describe(CaseSpace&);
   static void cases(CaseList&);

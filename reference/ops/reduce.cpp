@@ -219,6 +219,15 @@ double Reduce::bound(const Tolerance& t, int, double value, double magnitude, st
                   sum_bound_of_one_sign(t, value, magnitude, terms));
 }
 
+// The maximum for the sum, and the reverse.
+template <class T>
+bool Reduce::make_other(Problem<T>& p, int n) {
+  p.kind = p.kind == Kind::sum ? Kind::max : Kind::sum;
+  return n == 0;
+}
+
+template bool Reduce::make_other<float>(Problem<float>&, int);
+template bool Reduce::make_other<double>(Problem<double>&, int);
 PLUMB_INSTANTIATE_OPERATOR(Reduce)
 
 }  // namespace plumb

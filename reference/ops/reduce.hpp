@@ -20,6 +20,7 @@ namespace plumb {
 struct Reduce {
   static constexpr const char* kName = "reduce";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr const char* kExtents[] = {"n"};  // parameters of a case
 
   enum class Kind : std::uint8_t { sum, max };
 
@@ -45,7 +46,7 @@ struct Reduce {
     f("result", out.result);
   }
   template <class P, class F>
-  static void each_scalar(const P& p, F&& f) {
+  static void each_scalar(P& p, F&& f) {
     f("kind", p.kind);
   }
 
@@ -59,6 +60,10 @@ struct Reduce {
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
   static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  /// Makes of a problem its n-th neighbour, over the same arrays of the same shapes; false: it has no more. Those
+  /// behind the first differ from it in as few members as may be.
+  template <class T>
+  static bool make_other(Problem<T>&, int n);
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

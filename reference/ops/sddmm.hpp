@@ -23,6 +23,7 @@ namespace plumb {
 struct Sddmm {
   static constexpr const char* kName = "sddmm";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr const char* kExtents[] = {"rows", "cols", "k"};  // parameters of a case
 
   template <class T>
   struct Problem {};  // nothing beside the operands
@@ -46,7 +47,7 @@ struct Sddmm {
     f("s", out.s);
   }
   template <class P, class F>
-  static void each_scalar(const P&, F&&) {}  // there are none
+  static void each_scalar(P&, F&&) {}  // there are none
 
   static void describe(CaseSpace&);
   static void cases(CaseList&);

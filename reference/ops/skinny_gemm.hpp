@@ -23,6 +23,7 @@ namespace plumb {
 struct SkinnyGemm {
   static constexpr const char* kName = "skinny_gemm";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr const char* kExtents[] = {"v", "k", "n"};  // parameters of a case
 
   template <class T>
   struct Problem {};
@@ -45,7 +46,7 @@ struct SkinnyGemm {
     f("Y", out.Y);
   }
   template <class P, class F>
-  static void each_scalar(const P&, F&&) {}  // there are none
+  static void each_scalar(P&, F&&) {}  // there are none
 
   static void describe(CaseSpace&);
   static void cases(CaseList&);

@@ -22,6 +22,7 @@ namespace plumb {
 struct Spmm {
   static constexpr const char* kName = "spmm";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr const char* kExtents[] = {"rows", "cols", "n"};  // parameters of a case
 
   template <class T>
   struct Problem {};  // nothing beside the operands
@@ -44,7 +45,7 @@ struct Spmm {
     f("C", out.C);
   }
   template <class P, class F>
-  static void each_scalar(const P&, F&&) {}  // there are none
+  static void each_scalar(P&, F&&) {}  // there are none
 
   static void describe(CaseSpace&);
   static void cases(CaseList&);

@@ -22,6 +22,7 @@ namespace plumb {
 struct Spmv {
   static constexpr const char* kName = "spmv";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
   template <class T>
   struct Problem {
@@ -46,7 +47,7 @@ struct Spmv {
     f("y", out.y);
   }
   template <class P, class F>
-  static void each_scalar(const P& p, F&& f) {
+  static void each_scalar(P& p, F&& f) {
     f("alpha", p.alpha), f("beta", p.beta);
   }
 

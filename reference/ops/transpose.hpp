@@ -20,6 +20,7 @@ namespace plumb {
 struct Transpose {
   static constexpr const char* kName = "transpose";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
   template <class T>
   struct Problem {};
@@ -41,7 +42,7 @@ struct Transpose {
     f("B", out.B);
   }
   template <class P, class F>
-  static void each_scalar(const P&, F&&) {}  // there are none
+  static void each_scalar(P&, F&&) {}  // there are none
 
   static void describe(CaseSpace&);
   static void cases(CaseList&);

@@ -26,7 +26,8 @@ void names_every_scalar() {
   std::size_t covered = 0;
   std::set<std::string> names;
   int count = 0;
-  Op::each_scalar(Problem{}, [&](const char* name, const auto& value) {
+  Problem problem{};
+  Op::each_scalar(problem, [&](const char* name, const auto& value) {
     covered += sizeof value, ++count;
     names.insert(name);
   });

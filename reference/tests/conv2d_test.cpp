@@ -143,6 +143,7 @@ TEST_CASE(
   CHECK(y.transformed == Numbers(4, 64.0));
   CHECK(&y.magnitude_under(Arithmetic::native) == &y.magnitude);
   CHECK(&y.magnitude_under(Arithmetic::winograd) == &y.transformed);
+  CHECK(y.magnitude_under(Arithmetic::by_lse).empty());  // another operator's
 
   const auto bound = [](Fill fill, Arithmetic a, double m) {
     return Conv2d::bound({fill, a, Dtype::f32}, 0, 0, m, 9);

@@ -101,6 +101,16 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("by_lse adds two roundings of max + log sum to the magnitude, native does not") {
+  const ReferenceArray y = rows_of<double>({100, 100 + std::log(2.0), 100 + std::log(5.0)}, 3);
+  CHECK(&y.magnitude_under(Arithmetic::native) == &y.magnitude);
+  CHECK(y.magnitude_under(Arithmetic::winograd).empty());  // another operator's
+  const LargeArray<double>& by_lse = y.magnitude_under(Arithmetic::by_lse);
+  REQUIRE(by_lse.size() == 3);
+  for (std::size_t j = 0; j < 3; ++j)
+    CHECK(by_lse[j] - y.magnitude[j] == doctest::Approx(2 * (100 + std::log(8.0))).epsilon(1e-12));
+}
+
 TEST_CASE("a single entry gives exactly 0") {
   const ReferenceArray y = rows_of<float>({123.5f}, 1);
   CHECK(y.value[0] == 0);

@@ -23,7 +23,9 @@ constexpr std::pair<const char*, const char*> kWords[] = {
     {"err/(uM), uM",
      "The error in units of u M, before any bound: it shows a change of precision long before a failure. "
      "tf32 where fp32 is declared "
-     "errs by 240 to 7000."},
+     "errs by 240 to 7000. The table shows the largest of the fills exact, wide, index, real and scaled, "
+     "whose "
+     "terms have zero mean: in sums of one sign, or of values that repeat, it grows with the sum's length."},
     {"poison",
      "What outputs, padding and workspace hold before a run: a NaN payload in one run, two finite sentinels "
      "in others. An element "
@@ -111,6 +113,11 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "Arithmetic in which additions turn subnormal addends and sums into 0, as fp32 atomicAdd in global "
      "memory does. Declared by Traits{}.flushes_subnormals(): the bound is then larger by n + 1 times the "
      "smallest normal number. A variant that flushes and does not say so fails the cases with subnormal=1."},
+    {"by_lse",
+     "Arithmetic of log_softmax in the form x - (max + log sum), which keeps one number per row: the sum of "
+     "the two is rounded at the size of max, and every element of the row has that error. Declared by "
+     "Traits{}.computes_in(Arithmetic::by_lse). A failure of a variant that does not declare it says so "
+     "where that rounding explains it."},
     {"tier",
      "smoke is run by default, full adds sizes and shapes, stress adds cases of more than 2^31 elements."},
     {"ulp", "Units in the last place between two numbers of the type."},

@@ -13,6 +13,7 @@
 #include "verify/engine/manifest.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/engine/simt_device.hpp"
+#include "verify/judge/run_plan.hpp"
 #include "verify/judge/verdict.hpp"
 #include "verify/selection/selection.hpp"
 #include "verify/selection/user_constants.hpp"
@@ -115,8 +116,22 @@ void print_cases(const OperatorEntry& entry, const ListOptions& options, const C
     const std::optional<Point> p = space.locate(c);
     fmt::print("         {}\n",
                p ? space.class_names(*p) : "has a parameter that is not described: covers no class");
+    fmt::print("         drawn for: {}\n", fmt::join(kinds_drawn_for(c), ", "));
   }
   if (options.why) print_pairs(space, cases, options.tier);
+}
+
+void print_run_kinds() {
+  fmt::print(
+      "\nKinds of runs: in how many cases, or the first so many of a variant and type; where; what they "
+      "set\n");
+  for (const RunKind& kind : run_kinds()) {
+    const std::string often = kind.share == kind.of ? "all"
+                              : kind.share > 0      ? fmt::format("{} in {}", kind.share, kind.of)
+                                                    : "";
+    const std::string first = kind.first > 0 ? fmt::format("first {}", kind.first) : "";
+    fmt::print("  {:<20}{:<9}{:<9}{}: {}\n", kind.name, often, first, kind.who, kind.sets);
+  }
 }
 
 void print_constants() {
@@ -150,7 +165,7 @@ int print_list(const std::string& what, const ListOptions& options) {
     for (const auto& entry : operators()) {
       what == "variants" ? print_variants(*entry) : print_cases(*entry, options, &all);
     }
-    if (what == "cases" && options.why) print_constants();
+    if (what == "cases" && options.why) print_run_kinds(), print_constants();
     return kOk;
   }
   std::vector<std::string> known{"ops", "variants", "cases"};

@@ -179,7 +179,9 @@ void declare_reports(CLI::App& app, VerifyOptions& o, Typed& typed) {
                  "a folder: inputs, outputs, expected values and bounds of every failing record, as .npy");
   app.add_flag("--list", typed.list,
                "list operators; or name what: --list ops | variants | cases | OPERATOR");
-  app.add_flag("--why", o.why, "with --list cases: the class that each case covers, per parameter");
+  app.add_flag("--why", o.why,
+               "with --list cases: the class that each case covers, per parameter, and the kinds of runs "
+               "that it is drawn for");
   app.add_option("--describe", o.describe,
                  "one operator: its contract, cases with their reasons, variants, mutants");
   app.add_option("--explain", o.explain,

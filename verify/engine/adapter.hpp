@@ -6,6 +6,7 @@
 #include "verify/engine/contract.hpp"
 #include "verify/engine/erased_operator.hpp"
 #include "verify/engine/other_problem.hpp"
+#include "verify/engine/shorter.hpp"
 
 namespace plumb {
 
@@ -64,6 +65,7 @@ class ContractOf final : public TypedContract {
   using Views = detail::Views<Op, V>;
   static_assert(std::is_trivially_copyable_v<Views>,
                 "Problem, In and Out travel to child processes as bytes");
+  static constexpr bool kListsShorter = requires(Views & v) { Op::template shorten<V>(v.in, v.out, 0); };
   static Views& of(std::byte* views) { return *reinterpret_cast<Views*>(views); }
   static const Views& of(const std::byte* views) { return *reinterpret_cast<const Views*>(views); }
 
@@ -110,9 +112,27 @@ class ContractOf final : public TypedContract {
     Op::each_output(of(v).out, add);
     return all;
   }
-  bool make_other(std::byte* v) const override { return plumb::make_other(of(v).problem); }
+  std::string number_classes(const std::byte* v) const override {
+    std::string text;
+    Op::each_scalar(of(v).problem, [&](const char* name, const auto& number) {
+      const bool factor = std::is_floating_point_v<std::decay_t<decltype(number)>>;
+      if (number == 0 || factor)
+        text += std::string(name) + (number == 0 ? "=0 " : number == 1 ? "=1 " : "=other ");
+    });
+    return text;
+  }
+  Other make_other(std::byte* v, int n) const override { return make_other_problem<Op>(of(v).problem, n); }
   bool make_other_numbers(std::byte* v) const override { return plumb::make_other_numbers(of(v).problem); }
   bool make_rowless(std::byte* v) const override { return plumb::make_rowless(of(v).in, of(v).out); }
+  bool lists_shorter() const override { return kListsShorter; }
+  bool make_shorter(std::byte* v, int n) const override {
+    if constexpr (kListsShorter) return Op::template shorten<V>(of(v).in, of(v).out, n);
+    return false;
+  }
+  std::vector<std::int64_t*> sizes(std::byte* v) const override { return sizes_of<Op>(of(v).in, of(v).out); }
+  void shorten(std::byte* v, const std::vector<std::size_t>& which) const override {
+    plumb::shorten<Op>(of(v).in, of(v).out, which);
+  }
 };
 
 template <Operator Op>
@@ -121,6 +141,7 @@ OperatorContract contract_of() {
   static const ContractOf<Op, double> in_double;
   return {Op::kName,
           dtypes_of<Op>(),
+          Op::kExtents,
           &Op::cases,
           &Op::describe,
           &Op::bound,

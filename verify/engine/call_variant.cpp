@@ -1,5 +1,6 @@
 // One call of a variant, as its request says: beside a second caller, with a second plan, with a plan of other numbers.
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <thread>
 
@@ -45,7 +46,7 @@ class Operands {
 // its plan is used by both. On the host it has a thread, elsewhere a stream, and on the CPU executor both.
 class SecondCaller {
  public:
-  SecondCaller(const AnyVariant& variant, const Operands& operands, const Invocation& i)
+  SecondCaller(const AnyVariant& variant, const Operands& operands, const Call& i)
       : variant_(variant), context_(*i.context), together_(i.together) {
     if (i.callers <= 1) return;
     operands_ = operands.copied();
@@ -76,12 +77,18 @@ class SecondCaller {
  private:
   static void in_two_threads(const std::function<void()>& first, const std::function<void()>& second) {
     std::exception_ptr thrown;
+    std::atomic<int> there{0};
+    const auto meet = [&there] {  // a start takes longer than a small case
+      for (++there; there < 2;) std::this_thread::yield();
+    };
     std::thread other = start_thread([&] {
       try {
+        meet();
         second();
       } catch (...) { thrown = std::current_exception(); }
     });
     try {
+      meet();
       first();
     } catch (...) { thrown = std::current_exception(); }
     other.join();
@@ -91,14 +98,14 @@ class SecondCaller {
   const AnyVariant& variant_;
   std::unique_ptr<Operands> operands_;  // null: there is no second caller
   Context context_;
-  const decltype(Invocation::together)& together_;
+  const decltype(Call::together)& together_;
 };
 
 // A plan of another problem, which is alive while that of the invocation is used: each must be its own. Not where the call is timed.
 class SecondPlan {
  public:
   SecondPlan(const TypedContract& contract, const AnyVariant& variant, const Operands& operands,
-             const Invocation& i)
+             const Call& i)
       : variant_(variant), context_(*i.context) {
     if (!variant.has_prepare || i.again) return;
     const std::unique_ptr<Operands> rowless = operands.copied();
@@ -120,7 +127,7 @@ class SecondPlan {
 // The plan of the invocation. In some runs prepare() is told of other factors, which the variant must support as well; in some of vectors with
 // other values, which it may not keep, where memory is the host's.
 void* prepared_plan(const TypedContract& contract, const AnyVariant& variant, Operands& operands,
-                    const Invocation& i) {
+                    const Call& i) {
   const std::unique_ptr<Operands> numbers = operands.copied(), vectors = operands.copied();
   Operands* problem = &operands;
   if (i.plan_of_other_numbers && contract.make_other_numbers(numbers->views()) &&
@@ -141,7 +148,7 @@ void* prepared_plan(const TypedContract& contract, const AnyVariant& variant, Op
 
 }  // namespace
 
-std::string call_variant(const TypedContract& contract, const AnyVariant& variant, const Invocation& i) {
+std::string call_variant(const TypedContract& contract, const AnyVariant& variant, const Call& i) {
   for (const ViewArray& a : contract.arrays(i.views, variant.dtype))
     a.set_address(reinterpret_cast<std::int64_t>(i.base) + a.address());
   Operands operands(contract, StagedViews(i.views, i.views + contract.views_bytes()));

@@ -85,17 +85,17 @@ RunReply failed(RunReply::Status status, std::string text) {
 class Child {
  public:
   RunReply answer(const RunRequest& request) {
-    if (request.op == kWaitForThreads) return wait_for_threads(request);
-    if (request.op == kMissingResources) {
+    if (request.call.op == kWaitForThreads) return wait_for_threads(request);
+    if (request.call.op == kMissingResources) {
       const std::string missing = window_.why_not(0);
       return failed(RunReply::Status::no_resource,
                     missing.empty() ? missing_resources(omp_get_max_threads()) : missing);
     }
-    if (request.op == kListPlugin) {
+    if (request.call.op == kListPlugin) {
       confine(true);
-      return describe_plugin(request.plugin);
+      return describe_plugin(request.call.plugin);
     }
-    if (request.op == kListVariants) {
+    if (request.call.op == kListVariants) {
       RunReply reply;
       reply.findings = describe_variants();
       return reply;
@@ -105,17 +105,17 @@ class Child {
 
  private:
   static RunReply wait_for_threads(const RunRequest& request) {
-    for (int tries = 0; tries < 1000 && count_threads() > request.image_bytes; ++tries) usleep(2000);
+    for (int tries = 0; tries < 1000 && count_threads() > request.call.image_bytes; ++tries) usleep(2000);
     return {};
   }
 
   RunReply run(const RunRequest& request) {
-    std::string missing = window_.why_not(request.image_bytes);
+    std::string missing = window_.why_not(request.call.image_bytes);
     if (missing.empty() && !confined_) missing = missing_resources(omp_get_max_threads());
-    if (missing.empty()) missing = window_.open(request.image_bytes);
+    if (missing.empty()) missing = window_.open(request.call.image_bytes);
     if (!missing.empty()) return failed(RunReply::Status::no_resource, missing);
     RunReply reply = run_confined(request);
-    window_.close(request.image_bytes);
+    window_.close(request.call.image_bytes);
     if (has_children() && reply.status == RunReply::Status::ok) {
       reply.status = RunReply::Status::error;
       reply.text = "left a process running after it had returned";
@@ -124,15 +124,15 @@ class Child {
   }
 
   RunReply run_confined(const RunRequest& request) {
-    std::unique_ptr<Backend>& backend = backends_[request.device];
+    std::unique_ptr<Backend>& backend = backends_[request.call.device];
     std::string broken;
     try {
-      if (!backend) backend = make_backend(request.device);
+      if (!backend) backend = make_backend(request.call.device);
     } catch (const std::exception& e) { broken = e.what(); }  // a device that is there and does not answer
     // after the device is there: its driver may start a helper with rights of its own
-    confine(request.device != Device::gpu);
+    confine(request.call.device != Device::gpu);
     if (!backend) return failed(RunReply::Status::error, broken);
-    return serve(request, find_operator(request.op), window_.image(), *backend);
+    return serve(request, find_operator(request.call.op), window_.image(), *backend);
   }
 
   void confine(bool no_devices) {

@@ -10,6 +10,7 @@
 
 #include "reference/core/operator.hpp"
 #include "verify/engine/entry.hpp"
+#include "verify/engine/other_problem.hpp"
 #include "verify/mutants/mutant.hpp"
 
 namespace plumb {
@@ -71,16 +72,25 @@ class TypedContract {
   [[nodiscard]] virtual std::vector<ViewArray> arrays(std::byte* views, Dtype dtype) const = 0;
   /// Every number beside the arrays by name: "alpha", "A.rows".
   [[nodiscard]] virtual std::vector<std::pair<std::string, double>> numbers(const std::byte* views) const = 0;
+  /// Of the problem's numbers, which factors are 0, 1 or other, and which others are 0: "alpha=0 beta=other ".
+  [[nodiscard]] virtual std::string number_classes(const std::byte* views) const = 0;
   /// As in other_problem.hpp.
-  virtual bool make_other(std::byte* views) const = 0;
+  virtual Other make_other(std::byte* views, int n) const = 0;
   virtual bool make_other_numbers(std::byte* views) const = 0;
   virtual bool make_rowless(std::byte* views) const = 0;
+  /// Whether the contract has a list of problems with an extent that is one less: make_shorter() makes the n-th, or returns false. Otherwise
+  /// shorten() takes one from each of these sizes(), as in shorter.hpp.
+  [[nodiscard]] virtual bool lists_shorter() const = 0;
+  virtual bool make_shorter(std::byte* views, int n) const = 0;
+  [[nodiscard]] virtual std::vector<std::int64_t*> sizes(std::byte* views) const = 0;
+  virtual void shorten(std::byte* views, const std::vector<std::size_t>& which) const = 0;
 };
 
 /// A contract. The heads of its lists are asked for each time: they grow before main alone.
 struct OperatorContract {
   const char* name;
   std::span<const Dtype> dtypes;
+  std::span<const char* const> extents;  // parameters of a case that are sizes
   void (*cases)(CaseList&);
   void (*describe)(CaseSpace&);
   double (*bound)(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);

@@ -17,8 +17,9 @@ constexpr int kTriesWithoutMemory = 3;
 // A CUDA context costs a third of a second and half a gigabyte: our own rungs of one operator share a child, which is ended as soon as
 // one of them fails. Everything else (host variants, a user's kernels, mutants) has a child of its own.
 std::string worker_key(const RunRequest& r) {
-  const bool shared = r.device != Device::cpu && r.variant.rfind("gpu/", 0) == 0;
-  return shared ? fmt::format("{}|gpu|{}|{}", r.op, static_cast<int>(r.device), r.program) : variant_key(r);
+  const bool shared = r.call.device != Device::cpu && r.call.variant.rfind("gpu/", 0) == 0;
+  return shared ? fmt::format("{}|gpu|{}|{}", r.call.op, static_cast<int>(r.call.device), r.program)
+                : variant_key(r);
 }
 
 // At least `bytes`; what a case of gigabytes left is given back.
@@ -33,7 +34,8 @@ void make_room(LargeArray<std::byte>& memory, std::int64_t bytes) {
 }  // namespace
 
 std::string variant_key(const RunRequest& r) {
-  return fmt::format("{}|{}|{}|{}|{}", r.op, r.variant, static_cast<int>(r.device), r.plugin, r.program);
+  return fmt::format("{}|{}|{}|{}|{}", r.call.op, r.call.variant, static_cast<int>(r.call.device),
+                     r.call.plugin, r.program);
 }
 
 Engine::Engine(EngineOptions options) : options_(std::move(options)) {
@@ -45,7 +47,7 @@ Attempt Engine::run(const RunRequest& request, const ImageLayout& layout) {
   const std::int64_t bytes = layout.bytes();
   make_room(before_, bytes);
   layout.write(before_.data());
-  const bool here = options_.isolation == Isolation::none && request.device != Device::simt;
+  const bool here = options_.isolation == Isolation::none && request.call.device != Device::simt;
   Attempt attempt = here ? run_here(request, bytes) : run_in_child(request, bytes);
   attempt.before = before_.data();
   if (!attempt.returned()) attempt.after = nullptr;
@@ -53,17 +55,17 @@ Attempt Engine::run(const RunRequest& request, const ImageLayout& layout) {
 }
 
 Attempt Engine::run_here(const RunRequest& request, std::int64_t bytes) {
-  std::unique_ptr<Backend>& backend = backends_[request.device];
+  std::unique_ptr<Backend>& backend = backends_[request.call.device];
   if (!backend)
-    backend =
-        options_.apart && request.device == Device::gpu ? make_apart_backend() : make_backend(request.device);
+    backend = options_.apart && request.call.device == Device::gpu ? make_apart_backend()
+                                                                   : make_backend(request.call.device);
   make_room(local_image_, bytes + 256);  // 256-byte alignment, as in a child
   const auto address = reinterpret_cast<std::uintptr_t>(local_image_.data());
   std::byte* const image = local_image_.data() + (256 - address % 256) % 256;
   copy_bytes(image, before_.data(), bytes);
   Attempt attempt;
   attempt.outcome.reply =
-      serve(request, entry_ != nullptr ? *entry_ : find_operator(request.op), image, *backend);
+      serve(request, entry_ != nullptr ? *entry_ : find_operator(request.call.op), image, *backend);
   attempt.after = image;
   return attempt;
 }
@@ -91,7 +93,7 @@ Worker& Engine::worker_for(const RunRequest& request) {
   std::unique_ptr<Worker>& worker = workers_[worker_key(request)];
   if (options_.isolation == Isolation::run) worker.reset();
   if (!worker || !worker->alive()) {
-    const std::string& own = request.device == Device::simt ? options_.simt_program : options_.program;
+    const std::string& own = request.call.device == Device::simt ? options_.simt_program : options_.program;
     const std::string& program = request.program.empty() ? own : request.program;
     try {
       worker = std::make_unique<Worker>(program, options_.oom_counter);

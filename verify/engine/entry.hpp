@@ -14,14 +14,11 @@
 #include "reference/core/case_space.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/reason.hpp"
+#include "verify/engine/invocation.hpp"
 #include "verify/image/image.hpp"
 #include "verify/mutants/mutant.hpp"
 
 namespace plumb {
-
-/// Where a variant runs.
-enum class Device : std::uint8_t { cpu, gpu, simt };
-[[nodiscard]] std::string_view name(Device);
 
 /// A registered variant or mutant, as lists show it.
 struct VariantInfo {
@@ -36,9 +33,6 @@ struct VariantInfo {
   std::string program = {};  // the worker that holds it; "" for the judge's own
   bool prepares = false;     // runs of one plan may differ
 };
-
-/// The views of a case as bytes, pointers replaced by offsets: what a child process is sent beside the image.
-using StagedViews = std::vector<std::byte>;
 
 /// What is another in a twin of a case: its last operand of values is negated; or the others are, but for their first, middle and last
 /// elements, by which a variant may recognise them; or one element of the last operand alone, which a checksum of some elements may miss;
@@ -58,14 +52,22 @@ class PreparedCase {
   [[nodiscard]] virtual const LargeArray<double>& bounds(int output, Arithmetic arithmetic) = 0;
   [[nodiscard]] virtual Cost cost() const = 0;
   [[nodiscard]] virtual bool degenerate() const = 0;
+  /// The case's extents, as its contract names them.
+  [[nodiscard]] virtual const std::vector<double>& extents() const = 0;
   /// The same case with other values or another problem: as many bytes in the same places, another answer. Meets variants that remember an
   /// answer, or an operand in a form of their own, by its addresses, or a problem by some of its numbers. Null where there is no
   /// floating-point input, or no other problem. Valid as long as this case.
   [[nodiscard]] virtual PreparedCase* twin(Twin which) = 0;
+  /// The n-th of the problems that differ from this one in one number, or in as few as the contract allows: a factor, an extent that is one
+  /// less, a pad with its dilation. All their arrays have this case's addresses and contents. Null: there are no more. Valid as long as this
+  /// case.
+  [[nodiscard]] virtual PreparedCase* neighbour(int n) = 0;
+  /// Which of its factors are 0 or 1, which numbers are 0, and which arrays have no elements: "alpha=0 beta=other, no A.val".
+  [[nodiscard]] virtual std::string problem_class() = 0;
 };
 
-/// What a run is called with, in the process that runs it.
-struct Invocation {
+/// An Invocation in the process that makes it: arrays at their addresses, and what the engine does around the variant's own call.
+struct Call {
   std::string variant;  // "cpu/02_row_static"
   Dtype dtype = Dtype::f32;
   Device device = Device::cpu;
@@ -127,7 +129,7 @@ class OperatorEntry {
   /// Makes and validates the data of a case. Throws Error on a case that cannot be made.
   [[nodiscard]] virtual std::unique_ptr<PreparedCase> prepare(const Case&) const = 0;
   /// Calls a variant. Returns the reason when it does not support the problem, else "". Throws Error for an unknown variant.
-  [[nodiscard]] virtual std::string invoke(const Invocation&) const = 0;
+  [[nodiscard]] virtual std::string invoke(const Call&) const = 0;
   /// The arrays and numbers of a call, from its staged views. Each array is put where `placer` says, in the views too.
   [[nodiscard]] virtual CallInfo relocate(Dtype, std::byte* views, const Placer&) const = 0;
   /// The same with all arrays in an image at `base`.

@@ -50,7 +50,7 @@ std::unique_ptr<PreparedCase> ErasedOperator::prepare(const Case& c) const {
   } catch (const std::bad_alloc& e) { throw_no_memory(c, e); }
 }
 
-const AnyVariant& ErasedOperator::find(const Invocation& i) const {
+const AnyVariant& ErasedOperator::find(const Call& i) const {
   const Space space = i.device == Device::cpu ? Space::host : Space::device;
   const auto fits = [&](const AnyVariant& v) { return v.space == space && v.dtype == i.dtype; };
   for (const AnyMutant* m = contract_.mutants(); m != nullptr; m = m->next) {
@@ -64,7 +64,7 @@ const AnyVariant& ErasedOperator::find(const Invocation& i) const {
   return *found;
 }
 
-std::string ErasedOperator::invoke(const Invocation& i) const {
+std::string ErasedOperator::invoke(const Call& i) const {
   return call_variant(contract_.of(i.dtype), find(i), i);
 }
 

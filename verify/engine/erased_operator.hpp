@@ -14,11 +14,11 @@ class ErasedOperator : public OperatorEntry {
   [[nodiscard]] CaseSpace space() const override;
   [[nodiscard]] std::vector<VariantInfo> variants(Device device_of_device_space) const override;
   [[nodiscard]] std::unique_ptr<PreparedCase> prepare(const Case&) const override;
-  [[nodiscard]] std::string invoke(const Invocation&) const override;
+  [[nodiscard]] std::string invoke(const Call&) const override;
   [[nodiscard]] CallInfo relocate(Dtype, std::byte* views, const Placer&) const override;
 
  private:
-  [[nodiscard]] const AnyVariant& find(const Invocation&) const;
+  [[nodiscard]] const AnyVariant& find(const Call&) const;
   OperatorContract contract_;
 };
 
@@ -27,6 +27,6 @@ class ErasedOperator : public OperatorEntry {
 
 /// Calls `variant` as `i` says, on views whose pointers are offsets and are made addresses. Returns the reason when it does not support the problem, else "".
 [[nodiscard]] std::string call_variant(const TypedContract& contract, const AnyVariant& variant,
-                                       const Invocation& i);
+                                       const Call& i);
 
 }  // namespace plumb

@@ -1,71 +1,45 @@
 // Other problems over the same arrays: what a variant keeps for one problem, by less than all that it depends on, is wrong for another.
 #pragma once
 #include <cmath>
+#include <cstdint>
 #include <limits>
-#include <utility>
-
-#include "reference/ops/bias_relu.hpp"
-#include "reference/ops/conv2d.hpp"
-#include "reference/ops/gemm.hpp"
-#include "reference/ops/gemv.hpp"
-#include "reference/ops/reduce.hpp"
-#include "reference/ops/spmv.hpp"
+#include <type_traits>
+#include <vector>
 
 namespace plumb {
 
-/// Makes of a problem another one, which has the same arrays of the same shapes and is exact where the first one is. False where there is
-/// none: an operator has no problem beside its arrays, or this one would be the same again.
-template <class P>
-bool make_other(P&) {
-  return false;
+/// Every number of a problem.
+template <class Op, class P>
+std::vector<double> numbers_of(P& problem) {
+  std::vector<double> numbers;
+  Op::each_scalar(problem, [&](const char*, const auto& v) { numbers.push_back(static_cast<double>(v)); });
+  return numbers;
 }
 
-namespace detail {
-/// Both factors negated.
-template <class P>
-bool negate_factors(P& p) {
-  p.alpha = -p.alpha;
-  if (p.beta != 0) p.beta = -p.beta;
-  return p.alpha != 0 || p.beta != 0;
-}
-}  // namespace detail
+/// What became of a problem: there is no n-th neighbour and none behind it; it is the same again; it is another one.
+enum class Other : std::uint8_t { no_more, same, another };
 
-template <class T>
-bool make_other(Spmv::Problem<T>& p) {
-  return detail::negate_factors(p);
-}
-template <class T>
-bool make_other(Gemv::Problem<T>& p) {
-  return detail::negate_factors(p);
-}
-template <class T>
-bool make_other(Gemm::Problem<T>& p) {
-  return detail::negate_factors(p);
-}
-
-/// The maximum for the sum, and the reverse.
-template <class T>
-bool make_other(Reduce::Problem<T>& p) {
-  p.kind = p.kind == Reduce::Kind::sum ? Reduce::Kind::max : Reduce::Kind::sum;
-  return true;
-}
-
-/// The bias negated, half the cap.
-template <class T>
-bool make_other(BiasRelu::Problem<T>& p) {
-  const BiasRelu::Problem<T> before = p;
-  p.bias = -p.bias, p.cap = p.cap / 2;
-  return p.bias != before.bias || p.cap != before.cap;
-}
-
-/// Height and width exchanged, of images, filters, outputs, strides, pads and dilations.
-template <class T>
-bool make_other(Conv2d::Problem<T>& p) {
-  const bool same = p.h == p.w && p.r == p.s && p.stride_h == p.stride_w && p.pad_h == p.pad_w &&
-                    p.dilation_h == p.dilation_w;
-  std::swap(p.h, p.w), std::swap(p.r, p.s), std::swap(p.oh, p.ow);
-  std::swap(p.stride_h, p.stride_w), std::swap(p.pad_h, p.pad_w), std::swap(p.dilation_h, p.dilation_w);
-  return !same;
+/// Makes of a problem its n-th neighbour: another one over the same arrays of the same shapes, exact where this one is. The contract has a
+/// list (make_other), or its factors give one: all of them negated, then each alone negated, 1 and 0.
+template <class Op, class P>
+Other make_other_problem(P& problem, int n) {
+  const std::vector<double> before = numbers_of<Op>(problem);
+  if constexpr (requires { Op::make_other(problem, n); }) {
+    if (!Op::make_other(problem, n)) return Other::no_more;
+  } else {
+    int factors = 0;
+    Op::each_scalar(problem, [&](const char*, auto& v) {
+      if constexpr (std::is_floating_point_v<std::remove_reference_t<decltype(v)>>) {
+        const int what = n == 0 ? 0 : (n - 1) / 3 == factors ? (n - 1) % 3 : -1;
+        ++factors;
+        if (what < 0 || v == 0)
+          return;  // what -0 is to 0 no answer shows; outputs without contents are not read
+        v = what == 0 ? -v : what == 1 ? 1 : 0;
+      }
+    });
+    if (n > 3 * factors || factors == 0) return Other::no_more;
+  }
+  return before == numbers_of<Op>(problem) ? Other::same : Other::another;
 }
 
 /// Makes of a problem one with other numbers beside its arrays: alpha and beta, or a bias and a cap, which is infinite where the problem's

@@ -18,7 +18,8 @@
 namespace plumb {
 namespace {
 
-static_assert(kArithmetics[PLUMB_FLUSHED].arithmetic == Arithmetic::flushed &&
+static_assert(kArithmetics[PLUMB_BY_LSE].arithmetic == Arithmetic::by_lse &&
+                  kArithmetics[PLUMB_FLUSHED].arithmetic == Arithmetic::flushed &&
                   kArithmetics[PLUMB_WINOGRAD].arithmetic == Arithmetic::winograd &&
                   kArithmetics[PLUMB_FP16].arithmetic == Arithmetic::fp16 &&
                   kArithmetics[PLUMB_TF32].arithmetic == Arithmetic::tf32 &&
@@ -86,8 +87,8 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
     throw input_error(path, 0, "cannot open the plug-in", std::strerror(errno));
   Worker worker(program.empty() ? this_program() : program);
   RunRequest request;
-  request.op = kListPlugin;
-  request.plugin = path;
+  request.call.op = kListPlugin;
+  request.call.plugin = path;
   const Worker::Outcome outcome = worker.run(request, 30);
   if (outcome.kind != Worker::Outcome::Kind::replied)
     throw input_error(path, 0, "opening the plug-in failed: " + outcome.how);
@@ -115,7 +116,7 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
   return all;
 }
 
-std::string invoke_plugin(const std::string& path, const OperatorEntry& entry, const Invocation& i) {
+std::string invoke_plugin(const std::string& path, const OperatorEntry& entry, const Call& i) {
   const std::string bare = i.variant.substr(i.variant.find('/') + 1);
   const int dtype = number_of(kDtypeNumbers, i.dtype);
   const plumb_variant* variant = opened(path).find(entry.name(), bare, dtype);

@@ -16,6 +16,6 @@ namespace plumb {
 [[nodiscard]] RunReply describe_plugin(const std::string& path);
 
 /// In the child: calls a variant. Returns the reason when it does not support the problem, else "". Throws Error when it failed.
-[[nodiscard]] std::string invoke_plugin(const std::string& path, const OperatorEntry&, const Invocation&);
+[[nodiscard]] std::string invoke_plugin(const std::string& path, const OperatorEntry&, const Call&);
 
 }  // namespace plumb

@@ -1,12 +1,14 @@
-// One case's data, the oracle's answer for it, and its twins.
+// One case's data, the oracle's answer for it, its twins and its neighbours.
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <functional>
 #include <map>
 
 #include "reference/core/threads.hpp"
 #include "verify/engine/erased_operator.hpp"
 #include "verify/engine/resources.hpp"
+#include "verify/engine/shorter.hpp"
 
 namespace plumb {
 namespace {
@@ -46,21 +48,28 @@ class ErasedCase final : public PreparedCase {
         dtype_(c.dtype),
         fill_(c.fill),
         data_(typed_.make(c)) {
+    for (const char* key : contract.extents) extents_.push_back(c.number_or(key, 0));
     quantise_operands();
     typed_.validate(data_.views.data());
   }
 
   StagedViews place(ImageLayout& layout) const override {
     StagedViews views = data_.views;
+    std::size_t at = 0;
     for (const ViewArray& a : typed_.arrays(views.data(), dtype_)) {
       Segment s;
       s.name = a.name;
       s.kind = a.kind;
       s.output = a.output;
-      s.rows = a.rows, s.cols = a.cols;
+      const auto [all_rows, all_cols] = room_.empty() ? std::pair(a.rows, a.cols) : room_[at++];
+      s.rows = all_rows, s.cols = all_cols;
       s.source = a.data<const void>(), s.source_ld = a.ld();
       s.source_kind = a.values ? value_format(dtype_) : a.kind;
-      const Segment& placed = layout.segments()[layout.add_once(std::move(s), a.vector)];
+      const std::size_t before = layout.segments().size();
+      const std::size_t index = layout.add_once(std::move(s), a.vector);
+      const bool shared = index < before;  // by operands of which each may need all of it
+      if (!room_.empty()) layout.shrink(index, shared ? all_rows : a.rows, shared ? all_cols : a.cols);
+      const Segment& placed = layout.segments()[index];
       a.set_ld(placed.ld);
       a.set_address(placed.offset);
     }
@@ -99,6 +108,7 @@ class ErasedCase final : public PreparedCase {
 
   Cost cost() const override { return cost_of(typed_.work(data_.views.data()), dtype_); }
   bool degenerate() const override { return data_.degenerate; }
+  const std::vector<double>& extents() const override { return extents_; }
 
   PreparedCase* twin(Twin which) override {
     const auto [at, fresh] = twins_.try_emplace(which);
@@ -110,12 +120,29 @@ class ErasedCase final : public PreparedCase {
     return at->second.get();
   }
 
+  PreparedCase* neighbour(int n) override {
+    if (!knows_neighbours_) find_neighbours();
+    const auto at = static_cast<std::size_t>(n);
+    return at < neighbours_.size() ? neighbours_[at].get() : nullptr;
+  }
+
+  std::string problem_class() override {
+    std::string text = typed_.number_classes(data_.views.data());
+    for (const ViewArray& a : arrays()) {
+      if (a.rows * a.cols == 0) text += "no " + a.name + " ";
+    }
+    return text;
+  }
+
  private:
+  static constexpr std::size_t kMostNeighbours = 20;
+
   // Its arrays are this case's.
   ErasedCase(const ErasedCase& of, Fill fill)
       : contract_(of.contract_), typed_(of.typed_), dtype_(of.dtype_), fill_(fill) {
     data_.views = of.data_.views;
     data_.degenerate = of.data_.degenerate;
+    extents_ = of.extents_;
   }
   [[nodiscard]] std::unique_ptr<ErasedCase> copied(Fill fill) const {
     return std::unique_ptr<ErasedCase>(new ErasedCase(*this, fill));
@@ -145,7 +172,42 @@ class ErasedCase final : public PreparedCase {
 
   [[nodiscard]] std::unique_ptr<ErasedCase> with_other_problem() const {
     std::unique_ptr<ErasedCase> other = copied();
-    return typed_.make_other(other->data_.views.data()) && other->is_valid() ? std::move(other) : nullptr;
+    const bool another = typed_.make_other(other->data_.views.data(), 0) == Other::another;
+    return another && other->is_valid() ? std::move(other) : nullptr;
+  }
+
+  // Rows and columns of every array.
+  [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> rooms() {
+    std::vector<std::pair<std::int64_t, std::int64_t>> all;
+    for (const ViewArray& a : arrays()) all.emplace_back(a.rows, a.cols);
+    return all;
+  }
+
+  void find_neighbours() {
+    knows_neighbours_ = true;
+    for (int n = 0; neighbours_.size() < kMostNeighbours; ++n) {
+      std::unique_ptr<ErasedCase> other = copied();
+      const Other what = typed_.make_other(other->data_.views.data(), n);
+      if (what == Other::no_more) break;
+      if (what == Other::another && other->is_valid()) neighbours_.push_back(std::move(other));
+    }
+    if (typed_.lists_shorter()) {
+      for (int n = 0; n < 2; ++n)
+        add_shorter([&](std::byte* views) { return typed_.make_shorter(views, n); });
+      return;
+    }
+    each_extent(typed_.sizes(data_.views.data()), [&](const std::vector<std::size_t>& members) {
+      return add_shorter([&](std::byte* views) { return typed_.shorten(views, members), true; });
+    });
+  }
+
+  // A neighbour of which `shorten` takes from an extent; its arrays keep the places of this case's. False where there is none.
+  bool add_shorter(const std::function<bool(std::byte*)>& shorten) {
+    std::unique_ptr<ErasedCase> other = copied();
+    if (!shorten(other->data_.views.data()) || !other->is_valid()) return false;
+    other->room_ = rooms();
+    if (neighbours_.size() < kMostNeighbours) neighbours_.push_back(std::move(other));
+    return true;
   }
 
   // As many rows, columns and entries, and all entries in their order. A row may hold one column of several rows: terms that repeat, for
@@ -193,10 +255,15 @@ class ErasedCase final : public PreparedCase {
   const TypedContract& typed_;
   Dtype dtype_;
   Fill fill_;
+  std::vector<double> extents_;
   CaseData data_;
+  // rows and columns of each array's place, where that is larger
+  std::vector<std::pair<std::int64_t, std::int64_t>> room_;
   Reference reference_;
   std::map<std::pair<int, std::int32_t>, LargeArray<double>> bounds_;  // by output and arithmetic
   std::map<Twin, std::unique_ptr<ErasedCase>> twins_;
+  std::vector<std::unique_ptr<ErasedCase>> neighbours_;
+  bool knows_neighbours_ = false;
 };
 
 }  // namespace

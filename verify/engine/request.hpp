@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "verify/engine/backend.hpp"
-#include "verify/engine/entry.hpp"
+#include "verify/engine/instruments.hpp"
+#include "verify/engine/invocation.hpp"
 #include "verify/engine/mutants_in_force.hpp"
 #include "verify/engine/resource_use.hpp"
 
@@ -31,41 +32,12 @@ struct Timing {
 
 /// One run of one variant on one image.
 struct RunRequest {
-  std::string op, variant;
-  Dtype dtype = Dtype::f32;
-  Device device = Device::cpu;
-  Poison poison = Poison::nan_payload;
-  StagedViews views;
-  std::int64_t image_bytes = 0;  // the image lies in the shared block
-  std::string plugin = {};       // the shared library that holds the variant; "" for a registered one
-  std::uint64_t schedule = 0;    // of the CPU executor: the order of blocks, warps and lanes follows from it
-  bool check_accesses = false;   // of the CPU executor: --race
-  std::int64_t threads_of_device =
-      0;  // that the run may ask the CPU executor for, over all launches; 0: as many as usual
-  std::uint64_t disturbance = 0;  // seed of what --stress does beside the run; 0: nothing
-  bool one_thread = false;        // of OpenMP on the host, in a disturbed run
-  int threads = 0;            // of OpenMP on the host, in a run that nothing disturbs; 0: as many as usual
-  int min_sm = 0;             // compute capability * 10 that the variant needs
-  bool watch = false;         // note the kernels that are launched, in the reply's timing
-  int mutant = 0;             // of a schema, in force during the run; 0: the original
-  bool note_places = false;   // of mutants that the run reaches, in the reply
-  std::int64_t sequence = 0;  // set by Worker::run; the reply carries it back
+  Invocation call;
+  Instruments instruments;
   TimingRequest timing = {};
-  int calls =
-      1;  // of the variant in a row, each on the same data: the ranges timing.outputs are put back before it
-  int plan_runs =
-      1;  // of the plan of one more call, behind these; of the only call's, with nothing that waits between
-  int callers =
-      1;  // of the variant at once: a second one has a plan, outputs and a stream, or a thread, of its own
-  bool plan_of_other_numbers =
-      false;  // the plan is made with other factors, or another bias and cap, than the run has
-  std::vector<Wall> walls = {};  // pages of the image that may not be touched, or not be written
-  bool far_rows = false;         // rows of matrices are mapped far apart (FarRows)
-  bool stop_where_differs =
-      false;  // no further call or run after one whose outputs have other bits than the first one's
-  std::string program = {};  // the worker to ask, where it is not the judge's own; not sent
-  double timeout = 0;        // seconds, where not the engine's; not sent
-  std::int64_t uses = 0;     // Context::uses
+  std::int64_t sequence = 0;  // set by Worker::run; the reply carries it back
+  std::string program = {};   // the worker to ask, where it is not the judge's own; not sent
+  double timeout = 0;         // seconds, where not the engine's; not sent
 };
 
 /// In place of an operator's name: list the variants of `plugin`.

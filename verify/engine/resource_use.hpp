@@ -7,7 +7,8 @@ namespace plumb {
 struct ResourceUse {
   std::int64_t calls = 0;              // made so far
   std::int64_t blocks = 0, bytes = 0;  // of the heap, allocated and not freed since counting began
-  std::int64_t pages = 0;              // of address space that is mapped
+  std::int64_t runtime_bytes = 0;      // likewise of OpenMP's runtime, for itself: no kernel's
+  std::int64_t pages = 0;              // of address space, mapped and not given back, as blocks are counted
   std::int64_t descriptors = 0, threads = 0;
 };
 

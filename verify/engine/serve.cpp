@@ -81,14 +81,14 @@ class TimedCall {
         reply_(reply),
         repetition_(request.timing, reply.timing, backend) {}
 
-  // Hooks itself into the invocation, which must not outlive it.
-  void attach_to(Invocation& invocation) {
-    invocation.before_prepare = [this] { before_prepare(); };
-    invocation.before_run = [this] { before_run(); };
-    invocation.after_run = [this] { after_run(); };
+  // Hooks itself into the call, which must not outlive it.
+  void attach_to(Call& call) {
+    call.before_prepare = [this] { before_prepare(); };
+    call.before_run = [this] { before_run(); };
+    call.after_run = [this] { after_run(); };
     if (request_.timing.samples == 0) return;
     backend_.keep(request_.timing.outputs);
-    invocation.again = [this] { return repetition_.again(); };
+    call.again = [this] { return repetition_.again(); };
   }
 
  private:
@@ -108,7 +108,7 @@ class TimedCall {
     backend_.synchronize();
     if (prepares_) reply_.timing.prepare = seconds_since(start_) + callbacks_.spent;
     blocks_of_plan_ = callbacks_.blocks.size();
-    if (request_.watch) backend_.watch_launches();
+    if (request_.instruments.watch) backend_.watch_launches();
     start_ = Clock::now();
   }
 
@@ -116,7 +116,7 @@ class TimedCall {
     if (repetition_.repeating()) return repetition_.end();
     backend_.synchronize();
     reply_.seconds = seconds_since(start_);
-    if (request_.watch) reply_.timing.kernels = backend_.watched_launches();
+    if (request_.instruments.watch) reply_.timing.kernels = backend_.watched_launches();
   }
 
   const RunRequest& request_;
@@ -131,12 +131,11 @@ class TimedCall {
 };
 
 // The variant's own call. What its thread computes with must be the same afterwards.
-void call_variant(const RunRequest& request, const OperatorEntry& entry, const Invocation& invocation,
-                  RunReply& reply) {
+void call_variant(const RunRequest& request, const OperatorEntry& entry, const Call& call, RunReply& reply) {
   const KeptFloatEnvironment kept;
   const KeptCallerSettings settings;
   reply.text =
-      request.plugin.empty() ? entry.invoke(invocation) : invoke_plugin(request.plugin, entry, invocation);
+      request.call.plugin.empty() ? entry.invoke(call) : invoke_plugin(request.call.plugin, entry, call);
   if (!reply.text.empty()) {
     reply.status = RunReply::Status::unsupported;
   } else if (const std::string change = kept.change(); !change.empty()) {
@@ -215,19 +214,19 @@ class PlanRuns {
 
   // The first that differed; 0: none.
   [[nodiscard]] int differed() const { return differed_; }
-  // Hooks itself into the invocation, which must not outlive it.
-  void attach_to(Invocation& invocation) {
-    invocation.again = [this] { return again(); };
+  // Hooks itself into the call, which must not outlive it.
+  void attach_to(Call& call) {
+    call.again = [this] { return again(); };
   }
 
  private:
   [[nodiscard]] bool again() {
     ++made_;
-    if (request_.stop_where_differs && outputs_.hash() != first_) {
+    if (request_.instruments.stop_where_differs && outputs_.hash() != first_) {
       differed_ = made_;
       return false;
     }
-    if (made_ == request_.plan_runs) return false;
+    if (made_ == request_.instruments.plan_runs) return false;
     outputs_.put_back();
     return true;
   }
@@ -242,14 +241,14 @@ class PlanRuns {
 std::byte* place_arrays(const RunRequest& request, const OperatorEntry& entry, std::byte* image,
                         Backend& backend, FarRows& far_rows, StagedViews& views) {
   if (backend.apart()) {
-    (void)entry.relocate(request.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {
-      return backend.place(a, image + offset, request.poison);
+    (void)entry.relocate(request.call.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {
+      return backend.place(a, image + offset, request.instruments.poison);
     });
     return nullptr;
   }
-  std::byte* const base = backend.upload(image, request.image_bytes);
-  if (!request.far_rows) return base;
-  (void)entry.relocate(request.dtype, views.data(), [&](ArrayInfo& a, std::int64_t offset) -> void* {
+  std::byte* const base = backend.upload(image, request.call.image_bytes);
+  if (!request.instruments.far_rows) return base;
+  (void)entry.relocate(request.call.dtype, views.data(), [&](ArrayInfo& a, std::int64_t offset) -> void* {
     return a.vector || a.span_bytes() == 0 ? base + offset : far_rows.place(a, offset);
   });
   return nullptr;
@@ -259,72 +258,72 @@ std::byte* place_arrays(const RunRequest& request, const OperatorEntry& entry, s
 // throws.
 void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend,
               Callbacks& callbacks, RunReply& reply, PlanRuns* more = nullptr) {
-  StagedViews views = request.views;
+  const Invocation& what = request.call;
+  const Instruments& with = request.instruments;
+  StagedViews views = what.views;
   Context context;
   context.allocate = allocate_workspace;
   context.say = record_choice, context.spend = record_spent;
   context.owner = &callbacks;
-  context.uses = request.uses;
-  backend.disturb(request.disturbance, request.one_thread);
-  if (request.threads != 0) backend.use_threads(request.threads);
-  if (request.threads_of_device != 0) backend.admit_threads(request.threads_of_device);
+  context.uses = what.uses;
+  backend.disturb(with.disturbance, with.one_thread);
+  if (with.threads != 0) backend.use_threads(with.threads);
+  if (with.threads_of_device != 0) backend.admit_threads(with.threads_of_device);
   context.stream = backend.stream();
-  Invocation invocation{
-      request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
-  invocation.callers = request.callers, invocation.second_stream = backend.second_stream();
-  invocation.together = [&backend](const auto& first, const auto& second) {
-    backend.call_together(first, second);
-  };
-  invocation.plan_of_other_numbers = request.plan_of_other_numbers;
-  invocation.plan_of_other_vectors = request.plan_of_other_numbers && request.device == Device::cpu;
+  Call call{what.variant, what.dtype, what.device, views.data(), nullptr, &context, {}, {}, {}, {}};
+  call.callers = with.callers, call.second_stream = backend.second_stream();
+  call.together = [&backend](const auto& first, const auto& second) { backend.call_together(first, second); };
+  call.plan_of_other_numbers = with.plan_of_other_numbers;
+  call.plan_of_other_vectors = with.plan_of_other_numbers && what.device == Device::cpu;
   FarRows far_rows(kImage);
-  invocation.base = place_arrays(request, entry, image, backend, far_rows, views);
-  const Walls walls(image, request.walls);
+  call.base = place_arrays(request, entry, image, backend, far_rows, views);
+  const Walls walls(image, with.walls);
   if (backend.tracks_arrays()) {
     StagedViews copy = views;  // unpacking rebases them
-    backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule,
-                  request.check_accesses);
+    backend.begin(entry.unpack(what.dtype, copy.data(), call.base), with.poison, with.schedule,
+                  with.check_accesses);
   }
-  TimedCall call(request, backend, callbacks, reply);
-  call.attach_to(invocation);
+  TimedCall timed(request, backend, callbacks, reply);
+  timed.attach_to(call);
   if (more != nullptr)
-    more->attach_to(invocation);
-  else if (request.calls <= 1 && request.plan_runs > 1)  // nothing waits between them
-    invocation.again = [left = request.plan_runs - 1]() mutable { return left-- > 0; };
+    more->attach_to(call);
+  else if (with.calls <= 1 && with.plan_runs > 1)  // nothing waits between them
+    call.again = [left = with.plan_runs - 1]() mutable { return left-- > 0; };
   std::optional<GapReader>
       reader;  // outputs that are put back between calls are written by the caller himself
-  if (is_thread_sanitized() && request.calls <= 1 && request.timing.samples == 0 && !request.far_rows) {
+  if (is_thread_sanitized() && with.calls <= 1 && request.timing.samples == 0 && !with.far_rows) {
     StagedViews copy = views;
-    reader.emplace(entry.unpack(request.dtype, copy.data(), invocation.base));
+    reader.emplace(entry.unpack(what.dtype, copy.data(), call.base));
   }
-  call_variant(request, entry, invocation, reply);
+  call_variant(request, entry, call, reply);
   reader.reset();
-  backend.download(image, request.image_bytes);
+  backend.download(image, what.image_bytes);
 }
 
 // Many calls in a row, until one differs, and one whose plan has more runs. What the process holds is read after a fraction of the calls,
 // and whenever that has doubled: the calls before are there to fill what a variant fills once.
 void make_calls(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend,
                 Callbacks& callbacks, RunReply& reply) {
-  if (request.calls <= 1) return make_run(request, entry, image, backend, callbacks, reply);
+  const Instruments& with = request.instruments;
+  if (with.calls <= 1) return make_run(request, entry, image, backend, callbacks, reply);
   Outputs outputs(request.timing.outputs, image);
   reply.uses.reserve(kReadings);
   if (count_heap != nullptr) count_heap(true);
   std::uint64_t first = 0;
-  const int all = request.calls + (request.plan_runs > 1 ? 1 : 0);
+  const int all = with.calls + (with.plan_runs > 1 ? 1 : 0);
   for (int call = 1; call <= all; ++call) {
-    const bool of_plan = call > request.calls;
+    const bool of_plan = call > with.calls;
     if (call > 1) outputs.put_back();
-    Callbacks own{backend, request.poison};
+    Callbacks own{backend, with.poison};
     PlanRuns more(outputs, request, first);
     make_run(request, entry, image, backend, own, reply, of_plan ? &more : nullptr);
-    reply.calls = std::min(call, request.calls), reply.plan_run = more.differed();
+    reply.calls = std::min(call, with.calls), reply.plan_run = more.differed();
     reply.workspace_damage = backend.release_workspace();
     if (call == 1) callbacks.chosen = own.chosen, first = outputs.hash();
-    const bool differs = request.stop_where_differs && outputs.hash() != first;
+    const bool differs = with.stop_where_differs && outputs.hash() != first;
     if (differs || !reply.workspace_damage.empty() || reply.status != RunReply::Status::ok) break;
     const bool reads =
-        !of_plan && call << (kReadings - 1 - static_cast<int>(reply.uses.size())) == request.calls;
+        !of_plan && call << (kReadings - 1 - static_cast<int>(reply.uses.size())) == with.calls;
     if (count_heap != nullptr && reads) reply.uses.push_back(resource_use(call));
   }
   if (count_heap != nullptr) count_heap(false);
@@ -375,19 +374,19 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     reply.text = reason;
     return reply;
   }
-  if (backend.sm() != 0 && request.min_sm > backend.sm()) {
+  if (backend.sm() != 0 && request.call.min_sm > backend.sm()) {
     reply.status = RunReply::Status::too_old;
-    reply.text = fmt::format("needs sm_{}, device is sm_{}", request.min_sm, backend.sm());
+    reply.text = fmt::format("needs sm_{}, device is sm_{}", request.call.min_sm, backend.sm());
     return reply;
   }
-  Callbacks callbacks{backend, request.poison};
-  put_mutant_in_force(request.mutant);
+  Callbacks callbacks{backend, request.instruments.poison};
+  put_mutant_in_force(request.instruments.mutant);
   try {
     make_calls(request, entry, image, backend, callbacks, reply);
   } catch (const std::exception&) { report_exception(reply); }
   reply.chosen = callbacks.chosen;
   ask_instruments(backend, reply);
-  if (request.note_places) reply.places = seen_mutants();
+  if (request.instruments.note_places) reply.places = seen_mutants();
   return reply;
 }
 

@@ -30,7 +30,7 @@ const char* kept(const std::string& text) {
 std::vector<VariantInfo> ask(const std::string& program) {
   Worker worker(program);
   RunRequest request;
-  request.op = kListVariants;
+  request.call.op = kListVariants;
   const Worker::Outcome outcome = worker.run(request, 60);
   if (outcome.kind != Worker::Outcome::Kind::replied)
     throw Error(fmt::format("{} does not answer: {}", program, outcome.how));

@@ -97,63 +97,75 @@ bool Message::receive(int fd) {
   return read_all(fd, bytes_.data(), length);
 }
 
+// ---- requests: put and take name the fields in one order ----
+
+namespace {
+
+void put(Message& m, const Invocation& c) {
+  m.put(c.op), m.put(c.variant), m.put(c.plugin);
+  m.put_number(static_cast<int>(c.dtype)), m.put_number(static_cast<int>(c.device));
+  m.put(c.views.data(), c.views.size());
+  m.put_number(c.image_bytes), m.put_number(c.min_sm), m.put_number(c.uses);
+}
+void take(Message& m, Invocation& c) {
+  c.op = m.text(), c.variant = m.text(), c.plugin = m.text();
+  c.dtype = static_cast<Dtype>(m.number()), c.device = static_cast<Device>(m.number());
+  const std::string views = m.text();
+  c.views.resize(views.size());
+  if (!views.empty()) std::memcpy(c.views.data(), views.data(), views.size());
+  c.image_bytes = m.number(), c.min_sm = static_cast<int>(m.number()), c.uses = m.number();
+}
+
+// f(number) for every number but `poison` and `walls`, which is what both directions share.
+template <class I, class F>
+void each_number(I& i, F&& f) {
+  f(i.schedule), f(i.check_accesses), f(i.threads_of_device);
+  f(i.threads), f(i.disturbance), f(i.one_thread);
+  f(i.calls), f(i.plan_runs), f(i.callers), f(i.plan_of_other_numbers), f(i.stop_where_differs);
+  f(i.far_rows), f(i.watch), f(i.mutant), f(i.note_places);
+}
+
+void put(Message& m, const Instruments& i) {
+  m.put_number(static_cast<int>(i.poison));
+  each_number(i, [&](const auto& v) { m.put_number(static_cast<std::int64_t>(v)); });
+  m.put_number(static_cast<std::int64_t>(i.walls.size()));
+  for (const Wall& wall : i.walls) m.put_number(wall.at), m.put_number(wall.read_only_from);
+}
+void take(Message& m, Instruments& i) {
+  i.poison = static_cast<Poison>(m.number());
+  each_number(i, [&]<class V>(V& v) { v = static_cast<V>(m.number()); });
+  i.walls.resize(static_cast<std::size_t>(m.number()));
+  for (Wall& wall : i.walls) wall.at = m.number(), wall.read_only_from = m.number();
+}
+
+void put(Message& m, const TimingRequest& t) {
+  m.put_number(t.samples), m.put_number(t.warm), m.put_number(t.cold);
+  m.put_real(t.budget), m.put_real(t.give_up_above);
+  m.put_number(static_cast<std::int64_t>(t.outputs.size()));
+  for (const ByteRange& o : t.outputs) m.put_number(o.offset), m.put_number(o.bytes);
+}
+void take(Message& m, TimingRequest& t) {
+  t.samples = static_cast<int>(m.number()), t.warm = m.number() != 0, t.cold = m.number() != 0;
+  t.budget = m.real(), t.give_up_above = m.real();
+  t.outputs.resize(static_cast<std::size_t>(m.number()));
+  for (ByteRange& o : t.outputs) o.offset = m.number(), o.bytes = m.number();
+}
+
+}  // namespace
+
 Message encode(const RunRequest& r) {
   Message m;
-  m.put(r.op), m.put(r.variant);
-  m.put_number(static_cast<int>(r.dtype)), m.put_number(static_cast<int>(r.device)),
-      m.put_number(static_cast<int>(r.poison));
-  m.put(r.views.data(), r.views.size());
-  m.put_number(r.image_bytes);
-  m.put(r.plugin);
-  m.put_number(static_cast<std::int64_t>(r.schedule));
-  m.put_number(r.check_accesses ? 1 : 0), m.put_number(r.threads_of_device);
-  m.put_number(static_cast<std::int64_t>(r.disturbance)), m.put_number(r.one_thread);
-  m.put_number(r.threads);
-  m.put_number(r.min_sm), m.put_number(r.watch);
-  m.put_number(r.mutant), m.put_number(r.note_places);
+  m.put_number(kInvocationVersion);
+  put(m, r.call), put(m, r.instruments), put(m, r.timing);
   m.put_number(r.sequence);
-  m.put_number(r.timing.samples), m.put_number(r.timing.warm), m.put_number(r.timing.cold),
-      m.put_real(r.timing.budget), m.put_real(r.timing.give_up_above);
-  m.put_number(static_cast<std::int64_t>(r.timing.outputs.size()));
-  for (const ByteRange& o : r.timing.outputs) m.put_number(o.offset), m.put_number(o.bytes);
-  m.put_number(r.calls), m.put_number(r.plan_runs), m.put_number(r.stop_where_differs);
-  m.put_number(r.uses), m.put_number(r.callers), m.put_number(r.plan_of_other_numbers);
-  m.put_number(r.far_rows);
-  m.put_number(static_cast<std::int64_t>(r.walls.size()));
-  for (const Wall& wall : r.walls) m.put_number(wall.at), m.put_number(wall.read_only_from);
   return m;
 }
 
 RunRequest decode_request(Message& m) {
+  if (m.number() != kInvocationVersion) throw Error(kBrokenWire);
   RunRequest r;
-  r.op = m.text(), r.variant = m.text();
-  r.dtype = static_cast<Dtype>(m.number()), r.device = static_cast<Device>(m.number()),
-  r.poison = static_cast<Poison>(m.number());
-  const std::string views = m.text();
-  r.views.resize(views.size());
-  if (!views.empty()) std::memcpy(r.views.data(), views.data(), views.size());
-  r.image_bytes = m.number();
-  r.plugin = m.text();
-  r.schedule = static_cast<std::uint64_t>(m.number());
-  r.check_accesses = m.number() != 0, r.threads_of_device = m.number();
-  r.disturbance = static_cast<std::uint64_t>(m.number()), r.one_thread = m.number() != 0;
-  r.threads = static_cast<int>(m.number());
-  r.min_sm = static_cast<int>(m.number()), r.watch = m.number() != 0;
-  r.mutant = static_cast<int>(m.number()), r.note_places = m.number() != 0;
+  take(m, r.call), take(m, r.instruments), take(m, r.timing);
   r.sequence = m.number();
-  r.timing.samples = static_cast<int>(m.number()), r.timing.warm = m.number() != 0,
-  r.timing.cold = m.number() != 0;
-  r.timing.budget = m.real(), r.timing.give_up_above = m.real();
-  for (std::int64_t n = m.number(); n > 0; --n) {
-    const std::int64_t offset = m.number();
-    r.timing.outputs.push_back({offset, m.number()});
-  }
-  r.calls = static_cast<int>(m.number()), r.plan_runs = static_cast<int>(m.number());
-  r.stop_where_differs = m.number() != 0;
-  r.uses = m.number(), r.callers = static_cast<int>(m.number());
-  r.plan_of_other_numbers = m.number() != 0, r.far_rows = m.number() != 0;
-  r.walls.resize(static_cast<std::size_t>(m.number()));
-  for (Wall& wall : r.walls) wall.at = m.number(), wall.read_only_from = m.number();
   return r;
 }
 

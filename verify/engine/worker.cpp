@@ -276,7 +276,7 @@ class Worker::Exchange {
     std::array<std::byte, 65536> part;
     const ssize_t n = recv(worker_.wire_.get(), part.data(), part.size(), MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
-    if (n <= 0) return died(request_.op == kWaitForThreads ? kAfter : kDuring);
+    if (n <= 0) return died(request_.call.op == kWaitForThreads ? kAfter : kDuring);
     inbox_.insert(inbox_.end(), part.begin(), part.begin() + n);
     try {
       Message message;
@@ -284,6 +284,7 @@ class Worker::Exchange {
       Outcome outcome;
       outcome.reply = decode_reply(message);
       if (outcome.reply.sequence != request_.sequence) throw Error(kBrokenWire);
+      outcome.said = said_ + worker_.read_output();
       return outcome;
     } catch (const Error& e) { return ended(Outcome::Kind::died, e.what()); }
   }
@@ -311,7 +312,7 @@ class Worker::Exchange {
       return ended(Outcome::Kind::out_of_memory, "out of memory: the kernel killed the child process");
     constexpr const char* kForbidden = ": by seccomp, it called a forbidden system call on another process";
     constexpr const char* kWalls = ", in which inputs may be neither written nor read beyond their ends";
-    const bool of_walls = signal == SIGSEGV && !request_.walls.empty();
+    const bool of_walls = signal == SIGSEGV && !request_.instruments.walls.empty();
     return ended(Outcome::Kind::died, fmt::format("killed by SIG{} {}{}", sigabbrev_np(signal), when,
                                                   signal == SIGSYS ? kForbidden
                                                   : of_walls       ? kWalls
@@ -344,14 +345,14 @@ Worker::Outcome Worker::run(const RunRequest& request, double seconds) {
 
 Worker::Outcome Worker::missing_resources() {
   RunRequest request;
-  request.op = kMissingResources;
+  request.call.op = kMissingResources;
   return Exchange(*this, std::move(request), 60).make();
 }
 
 Worker::Outcome Worker::wait_for_threads(int threads) {
   RunRequest request;
-  request.op = kWaitForThreads;
-  request.image_bytes = threads;
+  request.call.op = kWaitForThreads;
+  request.call.image_bytes = threads;
   return Exchange(*this, std::move(request), 60).make();
 }
 

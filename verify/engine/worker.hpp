@@ -56,7 +56,7 @@ class Worker {
     } kind = Kind::replied;
     RunReply reply;
     std::string how;        // "killed by SIGSEGV; last words: ..."
-    std::string said = {};  // what a child that is gone had printed in this run, or its end
+    std::string said = {};  // what the child printed in this run, or its end
   };
   /// Sends the request and waits at most `seconds`. After died or timed_out the worker is gone: alive() is false.
   [[nodiscard]] Outcome run(const RunRequest&, double seconds);

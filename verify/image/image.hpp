@@ -126,6 +126,10 @@ class ImageLayout {
   std::size_t add(Segment segment, bool vector);
   /// The same; an input of the source and shape of one that is placed is that one: operands may be one array.
   std::size_t add_once(Segment segment, bool vector);
+  /// Leaves a placed array fewer rows and columns, at the same address and with the same leading dimension.
+  void shrink(std::size_t index, std::int64_t rows, std::int64_t cols) {
+    segments_[index].rows = rows, segments_[index].cols = cols;
+  }
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
   [[nodiscard]] const std::vector<Wall>& walls() const { return walls_; }
   [[nodiscard]] std::int64_t bytes() const { return next_ + kGuardBytes; }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "verify/engine/engine.hpp"
@@ -42,11 +43,15 @@ using AttemptCheck = std::optional<Finding> (*)(const Observation&);
 /// Checks of one run, in their order. A run that passes them all has returned, and wrote nothing but outputs.
 [[nodiscard]] std::span<const AttemptCheck> attempt_checks();
 
+/// What a run had that others may not have: "OpenMP threads", "9".
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
 /// One run that passed the checks above: its outputs against the oracle.
 struct JudgedRun {
   bool failed = false;              // an element beyond its bound
   std::vector<Comparison> outputs;  // per output
   std::vector<Elements> bits;       // per output; of runs that another is compared with
+  Environment environment;
 };
 
 /// All runs of one variant on one case. Runs n and n + 2 are alike: same leading dimensions, same alignment, as many threads.
@@ -55,7 +60,8 @@ struct Series {
   const Traits& traits;
   Tolerance tolerance;
   const JudgeParts& parts;
-  int listed = 10;  // misses in a report
+  int listed = 10;           // misses in a report
+  bool nan_in_data = false;  // an input holds NaN
 
   std::vector<Segment> outputs = {};
   std::vector<std::vector<bool>> unwritten = {};  // per output and element: poison in every run so far
@@ -66,7 +72,7 @@ struct Series {
   std::function<std::optional<Worker::Outcome>(int)> wait_for_threads = {};
 
   /// Compares what a run left with the oracle. `keep_bits`: a later run will be compared with this one.
-  void add(const ImageLayout&, const std::byte* after, bool keep_bits);
+  void add(const ImageLayout&, const std::byte* after, bool keep_bits, Environment environment = {});
   /// Whether one more run has one to be compared with: the bits of the last run but one were kept.
   [[nodiscard]] bool can_go_on() const { return runs.size() < 2 || !runs[runs.size() - 2].bits.empty(); }
   /// The run and the output with the most misses, or the largest error. There is at least one run and one output.
@@ -84,7 +90,7 @@ using SeriesCheck = std::optional<Finding> (*)(const Series&);
 [[nodiscard]] std::span<const SeriesCheck> series_checks();
 
 /// What there is to say of the misses of one comparison: first misses, counts, tolerance, guess, map.
-[[nodiscard]] std::vector<std::string> describe_misses(const Series&, const Segment&, const Comparison&,
+[[nodiscard]] std::vector<std::string> describe_misses(const Series&, std::size_t output, const Comparison&,
                                                        std::int64_t failed_runs);
 
 }  // namespace plumb

@@ -57,7 +57,7 @@ std::string draw_map(const std::vector<bool>& miss, std::int64_t rows, std::int6
 
 // The first explanation that fits every listed miss. It is a hint for a person; no verdict depends on it.
 std::string guess(const Segment& s, const LargeArray<double>& want, const std::vector<Miss>& misses,
-                  Poison poison) {
+                  Poison poison, bool nan_in_data) {
   if (misses.empty() || s.kind == Format::i32) return {};
   const auto all = [&](auto&& fits) { return std::all_of(misses.begin(), misses.end(), fits); };
   const auto expected = [&](std::int64_t i) {
@@ -73,9 +73,11 @@ std::string guess(const Segment& s, const LargeArray<double>& want, const std::v
   if (all([&](const Miss& m) {
         return std::isnan(poison_value) ? std::isnan(m.got) && std::isfinite(m.want) : m.got == poison_value;
       })) {
-    return std::isnan(poison_value)
-               ? "NaN, as the poison is: never written, or computed from something never written"
-               : "the poison: never written";
+    if (!std::isnan(poison_value)) return "the poison: never written";
+    const std::uint64_t sign = std::uint64_t{1} << (8 * s.element_bytes() - 1);
+    if (nan_in_data && !all([&](const Miss& m) { return (m.bits & ~sign) == bits; }))
+      return "NaN, which operands of the case hold: it came where a factor of 0, or a choice, keeps it out";
+    return "NaN, as the poison is: never written, or computed from something never written";
   }
   if (all([](const Miss& m) { return std::isnan(m.want) && !std::isnan(m.got); })) return "a NaN was lost";
   if (all([](const Miss& m) { return m.got == 0 && m.want == 0; })) return "the sign of a zero is lost";
@@ -97,6 +99,12 @@ std::string guess(const Segment& s, const LargeArray<double>& want, const std::v
     return "transposed";
   }
   return {};
+}
+
+std::uint64_t bits_at(const Segment& s, const std::byte* at) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, at, static_cast<std::size_t>(s.element_bytes()));
+  return bits;
 }
 
 constexpr std::size_t kFirst = 10;  // misses listed
@@ -146,9 +154,8 @@ struct Tally {
 
 std::uint64_t element_bits(const Segment& s, const std::byte* image, std::int64_t index) {
   std::uint64_t bits = 0;
-  for_each_element(s, image, index, index + 1, [&](std::int64_t, const std::byte* at) {
-    std::memcpy(&bits, at, static_cast<std::size_t>(s.element_bytes()));
-  });
+  for_each_element(s, image, index, index + 1,
+                   [&](std::int64_t, const std::byte* at) { bits = bits_at(s, at); });
   return bits;
 }
 
@@ -183,7 +190,7 @@ Comparison compare(const Segment& s, const std::byte* image, const Expected& exp
       if (!miss) return;
       missed[k] = true;
       if (tally.found.first.size() < kFirst)
-        tally.found.first.push_back({i, got, want, err, bound, reference.terms[k]});
+        tally.found.first.push_back({i, got, want, err, bound, reference.terms[k], bits_at(s, at)});
     });
     tallies[static_cast<std::size_t>(stretch)] = std::move(tally);
   }
@@ -196,7 +203,7 @@ Comparison compare(const Segment& s, const std::byte* image, const Expected& exp
   if (all.want_l2.value() > 0) result.relative_l2 = std::sqrt(all.error_l2.value() / all.want_l2.value());
   if (result.misses > 0) {
     result.map = draw_map(missed, s.rows, s.cols);
-    result.guess = guess(s, reference.value, result.first, poison);
+    result.guess = guess(s, reference.value, result.first, poison, expected.nan_in_data);
   }
   return result;
 }

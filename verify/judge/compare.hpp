@@ -14,6 +14,7 @@ struct Miss {
   std::int64_t index = 0;  // row * cols + col
   double got = 0, want = 0, error = 0, bound = 0;
   std::int32_t terms = 0;
+  std::uint64_t bits = 0;  // of what was got
 };
 
 /// One output array against its oracle.
@@ -37,6 +38,7 @@ struct Expected {
   const LargeArray<double>* bound = nullptr;  // per element
   double unit = 0;                            // u of the type; 0 for integers
   double eta = 0;                             // its smallest subnormal: what one term can lose by underflow
+  bool nan_in_data = false;                   // an input holds NaN
 };
 
 /// Compares the output segment `s` of `image` with what is expected. NaN is equal to NaN alone, an infinity to the same infinity;

@@ -13,10 +13,6 @@
 
 namespace plumb {
 
-/// Whether a tier gives that variant one run on the case: on the executor, where the case is a product that is thin in all extents but one, three
-/// in four of this project's. The others have the second run, of the other placement and schedule; other ones in each case.
-[[nodiscard]] bool has_one_run(const RunOptions& options, const Case& c, const VariantInfo& variant);
-
 /// Not thread-safe: one Runner per thread. Those of one sweep share their histories.
 class Runner {
  public:
@@ -46,7 +42,6 @@ class Runner {
  private:
   [[nodiscard]] Record judge_or_skip(const RunOptions&, const Case&, PreparedCase&, const VariantInfo&,
                                      int repeat, const std::function<void(Trial&)>& prepare_trial);
-  [[nodiscard]] bool shows_collisions(const Case&, PreparedCase&, const VariantInfo&);
   [[nodiscard]] Record judge_colliding(const Case&, PreparedCase&, const VariantInfo&, const Record& before);
 
   RunOptions options_;

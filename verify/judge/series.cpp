@@ -1,10 +1,11 @@
 #include <algorithm>
+#include <utility>
 
 #include "verify/judge/checks.hpp"
 
 namespace plumb {
 
-void Series::add(const ImageLayout& layout, const std::byte* after, bool keep_bits) {
+void Series::add(const ImageLayout& layout, const std::byte* after, bool keep_bits, Environment environment) {
   outputs.clear();  // a placement of its own: other leading dimensions
   for (const Segment& s : layout.segments()) {
     if (s.output) outputs.push_back(s);
@@ -15,11 +16,12 @@ void Series::add(const ImageLayout& layout, const std::byte* after, bool keep_bi
   }
   const Poison poison = layout.placement().poison;
   JudgedRun& run = runs.emplace_back();
+  run.environment = std::move(environment);
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const Segment& s = outputs[o];
     const Expected expected{&prepared.reference().outputs[o],
                             &prepared.bounds(static_cast<int>(o), traits.arithmetic),
-                            is_floating(s.kind) ? tolerance.unit() : 0, tolerance.eta()};
+                            is_floating(s.kind) ? tolerance.unit() : 0, tolerance.eta(), nan_in_data};
     run.outputs.push_back(parts.compare(s, after, expected, poison));
     run.failed = run.failed || run.outputs.back().misses > 0;
     if (keep_bits) run.bits.push_back(elements_of(s, after));

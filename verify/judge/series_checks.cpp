@@ -5,10 +5,40 @@
 
 #include <fmt/format.h>
 
+#include "verify/engine/no_bound.hpp"
 #include "verify/judge/checks.hpp"
 
 namespace plumb {
 namespace {
+
+// The first wrong element of each output but `other_than`: what is wrong in one may follow from another.
+std::vector<std::string> first_misses(const Series& s, const std::vector<Comparison>& outputs,
+                                      std::size_t other_than) {
+  std::vector<std::string> lines;
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (o != other_than && !outputs[o].first.empty())
+      lines.push_back(fmt::format("the first wrong element of {}: {}", s.outputs[o].name,
+                                  describe_miss(s.outputs[o], outputs[o].first.front())));
+  }
+  return lines;
+}
+
+// What every failing run had and no other: "OpenMP threads: 9".
+std::vector<std::string> environment_of_failures(const Series& s) {
+  const auto has = [](const JudgedRun& r, const auto& entry) {
+    return std::find(r.environment.begin(), r.environment.end(), entry) != r.environment.end();
+  };
+  const auto first = std::find_if(s.runs.begin(), s.runs.end(), [](const JudgedRun& r) { return r.failed; });
+  std::string text;
+  for (const auto& entry : first->environment) {
+    const bool tells = std::all_of(s.runs.begin(), s.runs.end(),
+                                   [&](const JudgedRun& r) { return r.failed == has(r, entry); });
+    if (tells) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", entry.first, entry.second);
+  }
+  const bool all = std::all_of(s.runs.begin(), s.runs.end(), [](const JudgedRun& r) { return r.failed; });
+  if (all || text.empty()) return {};
+  return {"every run that failed, and no other, has " + text};
+}
 
 std::optional<Finding> unwritten(const Series& s) {
   for (std::size_t o = 0; o < s.outputs.size(); ++o) {
@@ -16,9 +46,11 @@ std::optional<Finding> unwritten(const Series& s) {
     const auto count = std::count(marks.begin(), marks.end(), true);
     if (count == 0) continue;
     const auto at = std::find(marks.begin(), marks.end(), true) - marks.begin();
-    return Finding{Verdict::unwritten,
-                   fmt::format("{} of {} elements of {} were never written, the first is {}", count,
-                               marks.size(), s.outputs[o].name, place_of(s.outputs[o], at))};
+    Finding finding{Verdict::unwritten,
+                    fmt::format("{} of {} elements of {} were never written, the first is {}", count,
+                                marks.size(), s.outputs[o].name, place_of(s.outputs[o], at))};
+    finding.detail = first_misses(s, s.worst().run->outputs, s.outputs.size());
+    return finding;
   }
   return std::nullopt;
 }
@@ -30,7 +62,10 @@ std::optional<Finding> above_bound(const Series& s) {
   if (failed == 0) return std::nullopt;
   const Series::Worst worst = s.worst();
   std::vector<std::string> detail =
-      describe_misses(s, s.outputs[worst.output], worst.run->outputs[worst.output], failed);
+      describe_misses(s, worst.output, worst.run->outputs[worst.output], failed);
+  for (std::vector<std::string> more :
+       {environment_of_failures(s), first_misses(s, worst.run->outputs, worst.output)})
+    detail.insert(detail.end(), more.begin(), more.end());
   bool flips = false;
   for (std::size_t r = 2; r < s.runs.size(); ++r) flips = flips || s.runs[r].failed != s.runs[r - 2].failed;
   std::string reason = detail.front();
@@ -83,20 +118,21 @@ std::optional<Finding> grows(const Series& s) {
     std::int64_t ResourceUse::*held;
     std::int64_t unit;  // that a call leaks at least
     const char* what;
+    int calls = 1;  // of which it says something: an allocator's pools take and return pages for many calls
   };
   // a thread takes blocks and pages with it: causes before what follows from them
   constexpr Kind kKinds[] = {{&ResourceUse::threads, 1, "threads"},
                              {&ResourceUse::descriptors, 1, "file descriptors"},
                              {&ResourceUse::blocks, 1, "blocks of the heap"},
                              {&ResourceUse::bytes, 8, "bytes of the heap"},
-                             {&ResourceUse::pages, 1, "pages of address space"}};
+                             {&ResourceUse::pages, 1, "pages of address space", 256}};
   if (s.uses.size() < 3) return std::nullopt;
   const ResourceUse &first = s.uses.front(), &last = s.uses.back();
   const auto per_call = [&](std::int64_t ResourceUse::*held) {
     return static_cast<double>(last.*held - first.*held) / static_cast<double>(last.calls - first.calls);
   };
   for (const Kind& kind : kKinds) {
-    bool grown = true;
+    bool grown = last.calls >= kind.calls;
     for (std::size_t i = 1; i < s.uses.size(); ++i) {
       const std::int64_t calls = s.uses[i].calls - s.uses[i - 1].calls;
       grown = grown && s.uses[i].*kind.held - s.uses[i - 1].*kind.held >= kind.unit * calls / 2;
@@ -109,6 +145,10 @@ std::optional<Finding> grows(const Series& s) {
       if (last.*k.held != first.*k.held)
         finding.detail.push_back(fmt::format("{}: {:+.4g} a call", k.what, per_call(k.held)));
     }
+    if (last.runtime_bytes != first.runtime_bytes)
+      finding.detail.push_back(
+          fmt::format("not counted: {:+.4g} bytes a call that OpenMP's runtime allocated for itself",
+                      per_call(&ResourceUse::runtime_bytes)));
     return finding;
   }
   return std::nullopt;
@@ -128,6 +168,29 @@ bool has_terms_of_one_sign(const Reference& reference) {
   return sums;
 }
 
+// The first declared arithmetic, of those that err more than this one, under which the listed misses would have passed.
+std::string other_arithmetic(const Series& s, std::size_t output, const Comparison& c) {
+  constexpr std::pair<Arithmetic, const char*> kWider[] = {
+      {Arithmetic::by_lse,
+       "x - (max + log sum): the sum of the two is rounded once for a whole row, at the size of max"},
+      {Arithmetic::winograd, "minimal filtering, whose transforms round too"},
+      {Arithmetic::flushed, "subnormals turned into 0"},
+      {Arithmetic::tf32x3, "three products of tf32"}};
+  const auto finite = [](const Miss& m) { return std::isfinite(m.error); };
+  if (c.first.empty() || !std::all_of(c.first.begin(), c.first.end(), finite)) return {};
+  for (const auto& [arithmetic, what] : kWider) {
+    if (arithmetic == s.traits.arithmetic) continue;
+    try {
+      const LargeArray<double>& bound = s.prepared.bounds(static_cast<int>(output), arithmetic);
+      const auto holds = [&](const Miss& m) { return m.error <= bound[static_cast<std::size_t>(m.index)]; };
+      if (std::all_of(c.first.begin(), c.first.end(), holds))
+        return fmt::format("within the bound of arithmetic '{}', which it does not declare ({})",
+                           name(arithmetic), what);
+    } catch (const NoBound&) { continue; }
+  }
+  return {};
+}
+
 // The smallest relative tolerance under which every listed output would have passed: what allclose would have needed.
 double tightest_tolerance(const Comparison& c, const Tolerance& t) { return c.max_unit_ratio * t.unit(); }
 
@@ -135,8 +198,9 @@ double tightest_tolerance(const Comparison& c, const Tolerance& t) { return c.ma
 
 std::span<const SeriesCheck> series_checks() { return kSeriesChecks; }
 
-std::vector<std::string> describe_misses(const Series& series, const Segment& s, const Comparison& c,
+std::vector<std::string> describe_misses(const Series& series, std::size_t output, const Comparison& c,
                                          std::int64_t failed_runs) {
+  const Segment& s = series.outputs[output];
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < c.first.size() && i < static_cast<std::size_t>(series.listed); ++i)
     lines.push_back(describe_miss(s, c.first[i]));
@@ -147,6 +211,7 @@ std::vector<std::string> describe_misses(const Series& series, const Segment& s,
     lines.push_back(fmt::format("tightest tolerance relative to M that would pass: {:.3g}",
                                 tightest_tolerance(c, series.tolerance)));
   }
+  if (const std::string hint = other_arithmetic(series, output, c); !hint.empty()) lines.push_back(hint);
   if (!c.guess.empty()) lines.push_back("looks like: " + c.guess);
   if (series.tolerance.fill == Fill::real && has_terms_of_one_sign(series.prepared.reference()))
     lines.push_back("every term has one sign: is the bound that of positive data?");

@@ -48,6 +48,7 @@ struct Record {
   Verdict verdict = Verdict::skip;
   std::string reason;               // one line
   std::vector<std::string> detail;  // further lines: misses, map, guess
+  std::vector<std::string> data;    // what its operands hold: "rows of x that cancel", "NaN in x"
   std::string chosen;               // what an adaptive variant said it chose
   Comparison worst;                 // of the worst run and output
   std::string output;               // that output's name

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 #include "reference/ops/conv2d.hpp"
 #include "verify/mutants/host_mutant.hpp"
@@ -120,6 +122,27 @@ PLUMB_CONV2D_MUTANT(batch_of_one, "every_image_is_the_first",
 PLUMB_CONV2D_MUTANT(channel_by_16_bits, "channel_of_a_tap_by_a_reciprocal_of_16_bits",
                     {0, "a tap's channel is its number times a reciprocal of 16 bits, for up to 65,536 taps",
                      "a table of multipliers for division by small numbers, in two bytes each", kNumeric});
+
+// A geometry kept under less than all that it depends on.
+template <class T>
+void kept_geometry(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  using Key = std::array<std::int32_t, 8>;
+  static std::mutex mutex;
+  static std::map<Key, P<T>> known;
+  P<T> kept;
+  {
+    const std::lock_guard lock(mutex);
+    kept = known.try_emplace(Key{p.h, p.w, p.r, p.s, p.oh, p.ow, p.stride_h, p.stride_w}, p).first->second;
+  }
+  kept.n = p.n, kept.c = p.c, kept.k = p.k;
+  run<T, Fault::none>(kept, in, out, context);
+}
+const HostMutant<Conv2d> kept_geometry_m{
+    "offsets_kept_under_the_sizes",
+    kept_geometry<float>,
+    kept_geometry<double>,
+    {0, "a table of offsets is kept under all sizes and strides, without pads and dilations",
+     "a cache whose key is older than a parameter of its problem", kNumeric}};
 
 // F(2x2, 3x3) on fp32 or fp64, right but for the fault, and declared.
 enum class WinogradFault { ragged_tile, half_for_quarter, undeclared, filters_in_16_bits };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -34,8 +35,18 @@ void CommonParameters::count(const Record& r) {
     ++(failed ? o.failed : o.passed);
   };
   ++(failed ? v.all.failed : v.all.passed);
+  for (const std::string& held : r.data) {
+    Outcomes& o = v.data[held];
+    ++(failed ? o.failed : o.passed);
+  }
   add("type", r.dtype), add("fill", std::string(name(c.fill)));
   for (const auto& [key, value] : c.params) add(key, value);
+}
+
+// A parameter that counts nothing: some of its values are fractions, or below 0.
+bool is_factor(const std::vector<std::pair<double, CommonParameters::Outcomes>>& values) {
+  return std::any_of(values.begin(), values.end(),
+                     [](const auto& v) { return v.first < 0 || v.first != std::floor(v.first); });
 }
 
 std::string CommonParameters::best(const Variant& v, std::int64_t& passes) {
@@ -44,6 +55,7 @@ std::string CommonParameters::best(const Variant& v, std::int64_t& passes) {
   const auto offer = [&](std::string text, const Outcomes& o) {
     if (o.failed == v.all.failed && o.passed < passes) passes = o.passed, found = std::move(text);
   };
+  for (const auto& [held, outcomes] : v.data) offer(held, outcomes);
   for (const auto& [key, values] : v.values) {
     for (const auto& [value, outcomes] : values) offer(fmt::format("{}={}", key, value), outcomes);
   }
@@ -54,7 +66,15 @@ std::string CommonParameters::best(const Variant& v, std::int64_t& passes) {
     }
     if (sorted.size() != values.size()) continue;
     std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    Outcomes below, above;
+    Outcomes below, above, plain, other;
+    for (const auto& [value, o] : sorted) {
+      Outcomes& of = value == 0 || value == 1 ? plain : other;
+      of.failed += o.failed, of.passed += o.passed;
+    }
+    if (is_factor(sorted)) {
+      offer(fmt::format("{} neither 0 nor 1", key), other);
+      offer(fmt::format("{} 0 or 1", key), plain);
+    }
     for (const auto& [value, o] : sorted) {
       below.failed += o.failed, below.passed += o.passed;
       offer(fmt::format("{} <= {}", key, value), below);

@@ -18,13 +18,15 @@ class CommonParameters {
   /// pattern=unsorted". The parameter with the fewest passes, values before limits. At most `most` lines.
   [[nodiscard]] std::vector<std::string> lines(std::size_t most = 5) const;
 
- private:
   struct Outcomes {
     std::int64_t failed = 0, passed = 0;
   };
+
+ private:
   struct Variant {
     Outcomes all;
     std::map<std::string, std::map<std::string, Outcomes>> values;  // by parameter, by value
+    std::map<std::string, Outcomes> data;                           // by what operands hold: Record::data
   };
   [[nodiscard]] static std::string best(const Variant&, std::int64_t& passes);
   std::map<std::string, Variant> variants_;

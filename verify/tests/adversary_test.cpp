@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -86,6 +87,11 @@ std::string judged_under(const std::string& limit) {
   return text;
 }
 
+bool has_detail(const Record& r, const std::string& words) {
+  return std::any_of(r.detail.begin(), r.detail.end(),
+                     [&](const std::string& line) { return line.find(words) != std::string::npos; });
+}
+
 void meets(const std::string& variant, const std::set<Verdict>& verdicts, const std::string& words = "",
            double timeout = 60) {
   INFO(variant);
@@ -125,6 +131,55 @@ TEST_CASE("a kernel that goes wrong at its 17th, 100th or 200th call is not righ
     REQUIRE(!r.detail.empty());
     CHECK(r.detail.front().find("in a row, on the same data, differed from the first") != std::string::npos);
   }
+}
+
+TEST_CASE("what is kept under one size meets another size at the same addresses") {
+  const Record r = judge("keeps_order_by_rows");
+  CHECK(r.verdict == Verdict::fail);
+  CHECK_MESSAGE(r.reason.starts_with("new data, old answer?"), r.reason);
+  CHECK(has_detail(r, "a fresh process gives the right answer on it"));
+}
+
+TEST_CASE("a kernel that is wrong on a twin alone and remembers nothing is not said to remember") {
+  // right where the first element is negative in the case: in some twins it is not
+  int told = 0;
+  for (int seed = 1; seed <= 40; ++seed) {
+    const Record r = judge("loses_a_sign", 60, {}, seed);
+    CHECK(r.reason.find("old answer") == std::string::npos);
+    told += has_detail(r, "gives it wrong too: nothing was remembered") ? 1 : 0;
+  }
+  CHECK(told > 0);
+}
+
+TEST_CASE("what a failing run has and a passing one has not is named") {
+  int named = 0;
+  for (int seed = 1; seed <= 200 && named == 0; ++seed) {
+    const Record r = judge("wrong_with_odd_teams", 60, {}, seed);
+    if (is_passed(r.verdict)) continue;
+    CHECK(has_detail(r, "every run that failed, and no other, has"));
+    CHECK(has_detail(r, "OpenMP threads: 33"));
+    ++named;
+  }
+  CHECK(named == 1);
+}
+
+TEST_CASE("what a kernel prints is shown where it does not pass") {
+  const Record r = judge("says_and_fails");
+  CHECK(r.verdict == Verdict::fail);
+  CHECK(has_detail(r, "its process printed: row 3 has no entries"));
+  for (const std::string& line : judge("chatters").detail) CHECK(line.find("printed") == std::string::npos);
+}
+
+TEST_CASE("what grows is found where an array is empty, and is not the runtime's") {
+  if (is_sanitized()) return;
+  const Case empty = parse_case("transpose.f32(rows=37,cols=0,fill=real,seed=5)");
+  const Record r = judge_on(empty, "leaks_without_elements");
+  CHECK(r.verdict == Verdict::error);
+  CHECK_MESSAGE(r.reason.starts_with("leaks blocks of the heap: 1 a call"), r.reason);
+  CHECK(judge("leaks_without_elements").verdict == Verdict::pass);
+  const Record tasks = judge("tasks_with_dependences");
+  CHECK_MESSAGE(tasks.verdict == Verdict::pass, tasks.reason);
+  meets("leaks_by_the_runtime", {Verdict::error}, "leaks blocks of the heap: 1 a call");
 }
 
 TEST_CASE("a plan that is used again and again is judged by each of its runs") {

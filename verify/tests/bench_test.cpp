@@ -476,6 +476,7 @@ namespace {
 // y = 3 x + y: the smallest operator that reads what it writes.
 struct Update {
   static constexpr const char* kName = "update";
+  static constexpr const char* kExtents[] = {"n"};
   template <class T>
   struct Problem {
     std::int64_t n;
@@ -489,7 +490,7 @@ struct Update {
     VecView<T, S> y;
   };
   template <class P, class F>
-  static void each_scalar(const P& p, F&& f) {
+  static void each_scalar(P& p, F&& f) {
     f("n", p.n);
   }
   template <class V, class F>

@@ -29,6 +29,7 @@ namespace {
 // y = 2 x: the smallest operator there can be, for these tests alone.
 struct Twice {
   static constexpr const char* kName = "twice";
+  static constexpr const char* kExtents[] = {"n"};
   template <class T>
   struct Problem {
     std::int64_t n;
@@ -42,7 +43,7 @@ struct Twice {
     VecView<T, S> y;
   };
   template <class P, class F>
-  static void each_scalar(const P& p, F&& f) {
+  static void each_scalar(P& p, F&& f) {
     f("n", p.n);
   }
   template <class V, class F>
@@ -167,6 +168,7 @@ const Register<Twice, float, Space::host> r_in_winograd{"in_winograd", right,
 // y = |x| + |x|, on values that a test chooses: sums of terms of one sign.
 struct Sizes : Twice {
   static constexpr const char* kName = "sizes";
+  static constexpr const char* kExtents[] = {"n"};
   static inline double (*value)(std::int64_t) = nullptr;
   template <class T>
   static void make(const Case& c, Instance<Sizes, T>& i) {
@@ -231,8 +233,8 @@ RunReply serve_on(Backend& device, const char* variant, int min_sm = 0) {
   const auto prepared = adapter.prepare(parse_case("twice.f32(n=100,fill=real,seed=3)"));
   ImageLayout layout(Placement{});
   RunRequest request;
-  request.op = "twice", request.variant = variant, request.views = prepared->place(layout);
-  request.image_bytes = layout.bytes(), request.min_sm = min_sm;
+  request.call.op = "twice", request.call.variant = variant, request.call.views = prepared->place(layout);
+  request.call.image_bytes = layout.bytes(), request.call.min_sm = min_sm;
   std::vector<std::byte> image(static_cast<std::size_t>(layout.bytes()));
   layout.write(image.data());
   return serve(request, adapter, image.data(), device);

@@ -98,6 +98,12 @@ const char* advice(const Thread& t, const Mark& now, const Mark& then, bool othe
     return "the copy's barrier, in the other block, says when it has been read: let that block say so";
   if (then.warp >= kFirstProductUnit)
     return "wait for the reading (wgmma.wait_group, cp.async.bulk.wait_group), and let a barrier say so";
+  if (then.async != 0)
+    return "wait for the copy (its barrier, cp.async.wait_group or cp.async.bulk.wait_group) between the two "
+           "lines";
+  if (now.async != 0)
+    return "let a barrier, and before a bulk copy its proxy fence, come between the access and the copy's "
+           "start";
   if (then.block == now.block) {
     return then.warp == t.warp ? "a __syncwarp() or __syncthreads() between the two lines would order them; "
                                  "shuffles and votes "

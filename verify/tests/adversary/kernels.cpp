@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <cstdio>
 #include <cstdlib>
@@ -328,6 +329,56 @@ void chatters(const P&, const I& in, const O& out, Context&) {
   for (int i = 0; i < 20000; ++i) std::fprintf(stderr, "line %d of a chatty kernel\n", i);
 }
 
+// Goes over columns in an order that is kept under the number of rows alone.
+void keeps_order_by_rows(const P&, const I& in, const O& out, Context&) {
+  static std::map<std::int64_t, std::int64_t> widths;
+  const std::int64_t width = widths.try_emplace(in.A.rows, in.A.cols).first->second;
+  for (std::int64_t n = 0; n < in.A.cols; ++n) {
+    const std::int64_t j = width - 1 - n;
+    for (std::int64_t i = 0; i < in.A.rows && j >= 0 && j < in.A.cols; ++i) out.B(j, i) = in.A(i, j);
+  }
+}
+// Remembers nothing: the first element comes out negative, whatever it was.
+void loses_a_sign(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  if (in.A.rows > 0 && in.A.cols > 0) out.B(0, 0) = in.A(0, 0) < 0 ? in.A(0, 0) : -in.A(0, 0);
+}
+void leaks_without_elements(const P&, const I& in, const O& out, Context&) {
+  void* const volatile kept = std::malloc(64);
+  transpose(in, out);
+  if (in.A.cols > 0) std::free(kept);
+}
+void wrong_with_odd_teams(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  int team = 0;
+#pragma omp parallel
+#pragma omp single
+  team = omp_get_num_threads();
+  if (team == 33) out.B(0, 0) += 1;
+}
+void says_and_fails(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  std::fputs("row 3 has no entries\n", stderr);
+  out.B(0, 0) += 1;
+}
+// Right; the runtime's table of dependences grows.
+void tasks_with_dependences(const P&, const I& in, const O& out, Context&) {
+  int order = 0;
+#pragma omp parallel
+#pragma omp single
+  for (int part = 0; part < 8; ++part) {
+#pragma omp task depend(inout : order) firstprivate(part)
+    for (std::int64_t i = part; i < in.A.rows; i += 8) {
+      for (std::int64_t j = 0; j < in.A.cols; ++j) out.B(j, i) = in.A(i, j);
+    }
+  }
+}
+void leaks_by_the_runtime(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  volatile auto* kept = static_cast<char*>(omp_alloc(64, omp_default_mem_alloc));
+  kept[0] = 1;
+}
+
 // Right, with threads for sums and none for maxima.
 void threads_for_sums(const Reduce::Problem<float>& p, const Reduce::In<float, Space::host>& in,
                       const Reduce::Out<float, Space::host>& out, Context&) {
@@ -394,6 +445,13 @@ ADVERSARY(leaves_rounding);
 ADVERSARY(leaves_threads);
 ADVERSARY(leaves_processors);
 ADVERSARY(chatters);
+ADVERSARY(keeps_order_by_rows);
+ADVERSARY(loses_a_sign);
+ADVERSARY(leaks_without_elements);
+ADVERSARY(wrong_with_odd_teams);
+ADVERSARY(says_and_fails);
+ADVERSARY(tasks_with_dependences);
+ADVERSARY(leaks_by_the_runtime);
 
 }  // namespace
 }  // namespace plumb
