@@ -1,7 +1,7 @@
 # Allocations, each of which first says what variable its array is stored in: findings name arrays so.
 import re
 
-from text import TOKEN, flat, in_device_code, matching, pieces
+from text import TOKEN, flat, in_device_code, in_own_code, matching, pieces
 
 CALL = re.compile(
     r'(?<![\w.>])(?:::\s*)?(?:cudaMalloc(?:Managed|Host|Async|FromPoolAsync|Pitch|Array|3DArray)?|cudaHostAlloc|cuMemAlloc(?:_v2)?)'
@@ -43,6 +43,8 @@ def rewritten(text):
     """A pair of insertions for each such call."""
     pairs = []
     for call in CALL.finditer(text):
+        if in_own_code(text, call.start()):
+            continue
         close = matching(text, call.end() - 1)
         arguments = pieces(text[call.end():close])
         name = variable(arguments[0]) if len(arguments) > 1 else None
