@@ -2,7 +2,6 @@
 // one of them. Splits are by a fixed number of entries, not by threads, so that a fault does not hide on a
 // machine of one core.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <new>
@@ -321,30 +320,6 @@ const HostMutant<Spmv> leaks_without_entries_m{
     leaks_early<double, false>,
     {0, "a block of the heap is not freed where the matrix has no entries",
      "an early return between malloc and free", kNumeric}};
-
-// Right for one caller at a time. It sleeps where a longer one would be interrupted, so that callers meet on a busy machine too.
-template <class T>
-void shared_sums(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
-  constexpr std::size_t kMost = 1 << 20;
-  static T sums[kMost];
-  const std::int64_t rows = std::min<std::int64_t>(in.A.rows, kMost);
-  std::fill_n(sums, rows, T(0));
-  std::this_thread::sleep_for(std::chrono::microseconds(200));
-  for (std::int64_t i = 0; i < rows; ++i) {
-    volatile T& sum = sums[i];  // kept in memory, as a vector of sums is
-    for (std::int64_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k)
-      sum = sum + in.A.val[k] * in.x[in.A.col[k]];
-  }
-  std::this_thread::sleep_for(std::chrono::microseconds(200));
-  for (std::int64_t i = 0; i < rows; ++i) store(p, out, i, sums[i]);
-  for (std::int64_t i = rows; i < in.A.rows; ++i)
-    store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
-}
-const HostMutant<Spmv> shared_sums_m{"sums_shared_by_callers",
-                                     shared_sums<float>,
-                                     shared_sums<double>,
-                                     {0, "partial sums lie in a static array, which two callers use at once",
-                                      "a scratch buffer made static to save its allocation", kNumeric}};
 
 template <class T>
 void flush(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
