@@ -74,7 +74,8 @@ TEST_CASE("malformed lines are named") {
   CHECK(error("a b\n").find(
             "e.txt:1: source vertex is not an integer; to number vertices with names: awk '") == 0);
   CHECK(error("0 1\n0 b\n") == "e.txt:2: target vertex is not an integer: b");
-  CHECK(error("0 x1\n") == "e.txt:1: target vertex is not an integer: x1");
+  CHECK(error("0 x1\n").rfind("e.txt:1: target vertex is not an integer; to number vertices with names: awk",
+                              0) == 0);
   CHECK(error("0 1 2 3\n") ==
         "e.txt:1: text after the third column: name the 4 columns, as in --columns from,to,weight,-: 3");
   CHECK(error("0 1 x\n") == "e.txt:1: weight is not a number (--columns from,to,- leaves column 3 out): x");

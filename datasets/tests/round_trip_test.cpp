@@ -154,7 +154,7 @@ TEST_CASE("the comment with the shape is checked") {
         ":1: malformed comment with the shape: # plumbline rows=2 cols=2 entries=1 base=2");
   CHECK(error("# plumbline rows=2 cols=x\n0\t1\t5\n").find("malformed comment") != std::string::npos);
   // Lists of others have other comments.
-  CHECK(load_matrix<double>(dir.write("b.el", "# Nodes: 9\n# plumbline is a tool\n0 1\n")).rows == 2);
+  CHECK(load_matrix<double>(dir.write("b.el", "# Nodes: 9\n# plumbline is a tool\n0 1\n")).rows == 9);
 }
 
 TEST_CASE("SciPy reads what is written here, and writes back the same") {

@@ -5,10 +5,13 @@
 #pragma once
 #include "gpu/conv2d/few_filters.hpp"
 
+// clang-format off
 #define PLUMB_CONV2D_FEW_FILTERS_OF(INSTANTIATE, S) \
   INSTANTIATE void few_filters::run_few_filters<S>(const Problem<S>&, const In<S>&, const Out<S>&, Context&);
 #define PLUMB_CONV2D_FEW_FILTERS(INSTANTIATE) \
-  PLUMB_CONV2D_FEW_FILTERS_OF(INSTANTIATE, float) PLUMB_CONV2D_FEW_FILTERS_OF(INSTANTIATE, double)
+  PLUMB_CONV2D_FEW_FILTERS_OF(INSTANTIATE, float) \
+  PLUMB_CONV2D_FEW_FILTERS_OF(INSTANTIATE, double)
+// clang-format on
 
 #ifdef PLUMB_FAMILIES
 namespace plumb {

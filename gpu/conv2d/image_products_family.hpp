@@ -6,20 +6,25 @@
 #include "gpu/conv2d/image_products.hpp"
 #include "gpu/conv2d/tiles.hpp"
 
-#define PLUMB_CONV2D_IMAGES_F32_OF(INSTANTIATE, S)                  \
+// clang-format off
+#define PLUMB_CONV2D_IMAGES_F32_OF(INSTANTIATE, S) \
   INSTANTIATE void run_image_products<ImageTiles<float>::S, float>( \
-      const Problem<float>&, const In<float>&, const Out<float>&, Context&, Index, unsigned*);
-#define PLUMB_CONV2D_IMAGES_F32(INSTANTIATE)     \
+     const Problem<float>&, const In<float>&, const Out<float>&, Context&, Index, unsigned*);
+#define PLUMB_CONV2D_IMAGES_F32(INSTANTIATE) \
   PLUMB_CONV2D_IMAGES_F32_OF(INSTANTIATE, Small) \
-  PLUMB_CONV2D_IMAGES_F32_OF(INSTANTIATE, Wide) PLUMB_CONV2D_IMAGES_F32_OF(INSTANTIATE, Shared)
-#define PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, S)                    \
+  PLUMB_CONV2D_IMAGES_F32_OF(INSTANTIATE, Wide) \
+  PLUMB_CONV2D_IMAGES_F32_OF(INSTANTIATE, Shared)
+#define PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, S) \
   INSTANTIATE void run_image_products<ImageTiles<double>::S, double>( \
-      const Problem<double>&, const In<double>&, const Out<double>&, Context&, Index, unsigned*);
-#define PLUMB_CONV2D_IMAGES_F64(INSTANTIATE)                                                             \
-  PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, Small)                                                         \
-  PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, Wide) PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, Shared)          \
-      PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, SharedSquare) PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, Low) \
-          PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, Square)
+     const Problem<double>&, const In<double>&, const Out<double>&, Context&, Index, unsigned*);
+#define PLUMB_CONV2D_IMAGES_F64(INSTANTIATE) \
+  PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, Small) \
+  PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, Wide) \
+  PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, Shared) \
+  PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, SharedSquare) \
+  PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, Low) \
+  PLUMB_CONV2D_IMAGES_F64_OF(INSTANTIATE, Square)
+// clang-format on
 
 #ifdef PLUMB_FAMILIES
 namespace plumb {

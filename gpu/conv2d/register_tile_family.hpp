@@ -5,11 +5,14 @@
 #pragma once
 #include "gpu/conv2d/register_tile.hpp"
 
-#define PLUMB_CONV2D_REGISTER_TILE_OF(INSTANTIATE, S)                                                  \
-  INSTANTIATE void register_tile::run_register_tile<S>(const Problem<S>&, const In<S>&, const Out<S>&, \
-                                                       Context&);
+// clang-format off
+#define PLUMB_CONV2D_REGISTER_TILE_OF(INSTANTIATE, S) \
+  INSTANTIATE void register_tile::run_register_tile<S>( \
+    const Problem<S>&, const In<S>&, const Out<S>&, Context&);
 #define PLUMB_CONV2D_REGISTER_TILE(INSTANTIATE) \
-  PLUMB_CONV2D_REGISTER_TILE_OF(INSTANTIATE, float) PLUMB_CONV2D_REGISTER_TILE_OF(INSTANTIATE, double)
+  PLUMB_CONV2D_REGISTER_TILE_OF(INSTANTIATE, float) \
+  PLUMB_CONV2D_REGISTER_TILE_OF(INSTANTIATE, double)
+// clang-format on
 
 #ifdef PLUMB_FAMILIES
 namespace plumb {

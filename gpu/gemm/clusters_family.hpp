@@ -6,15 +6,19 @@
 #include "gpu/gemm/clusters.hpp"
 #include "gpu/gemm/small_warps.hpp"
 
-#define PLUMB_GEMM_CLUSTERS_F32_OF(INSTANTIATE, S)                                                           \
-  INSTANTIATE void run_clusters<S, float>(const Problem<float>&, const In<float>&, const Out<float>&, Index, \
-                                          Context&);
-#define PLUMB_GEMM_CLUSTERS_F32(INSTANTIATE) PLUMB_GEMM_CLUSTERS_F32_OF(INSTANTIATE, Quartered)
-#define PLUMB_GEMM_CLUSTERS_F64_OF(INSTANTIATE, S)                                                        \
-  INSTANTIATE void run_clusters<S, double>(const Problem<double>&, const In<double>&, const Out<double>&, \
-                                           Index, Context&);
+// clang-format off
+#define PLUMB_GEMM_CLUSTERS_F32_OF(INSTANTIATE, S) \
+  INSTANTIATE void run_clusters<S, float>( \
+    const Problem<float>&, const In<float>&, const Out<float>&, Index, Context&);
+#define PLUMB_GEMM_CLUSTERS_F32(INSTANTIATE) \
+  PLUMB_GEMM_CLUSTERS_F32_OF(INSTANTIATE, Quartered)
+#define PLUMB_GEMM_CLUSTERS_F64_OF(INSTANTIATE, S) \
+  INSTANTIATE void run_clusters<S, double>( \
+    const Problem<double>&, const In<double>&, const Out<double>&, Index, Context&);
 #define PLUMB_GEMM_CLUSTERS_F64(INSTANTIATE) \
-  PLUMB_GEMM_CLUSTERS_F64_OF(INSTANTIATE, Fp64Small) PLUMB_GEMM_CLUSTERS_F64_OF(INSTANTIATE, Fp64SharedSquare)
+  PLUMB_GEMM_CLUSTERS_F64_OF(INSTANTIATE, Fp64Small) \
+  PLUMB_GEMM_CLUSTERS_F64_OF(INSTANTIATE, Fp64SharedSquare)
+// clang-format on
 
 #ifdef PLUMB_FAMILIES
 namespace plumb {

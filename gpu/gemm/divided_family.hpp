@@ -5,19 +5,22 @@
 #pragma once
 #include "gpu/gemm/small_warps.hpp"
 
-#define PLUMB_GEMM_DIVIDED_F32_OF(INSTANTIATE, S)                                           \
-  INSTANTIATE void run_divided<S, float>(const Division&, unsigned*, const Problem<float>&, \
-                                         const In<float>&, const Out<float>&, Context&);
-#define PLUMB_GEMM_DIVIDED_F32(INSTANTIATE)             \
+// clang-format off
+#define PLUMB_GEMM_DIVIDED_F32_OF(INSTANTIATE, S) \
+  INSTANTIATE void run_divided<S, float>( \
+    const Division&, unsigned*, const Problem<float>&, const In<float>&, const Out<float>&, Context&);
+#define PLUMB_GEMM_DIVIDED_F32(INSTANTIATE) \
   PLUMB_GEMM_DIVIDED_F32_OF(INSTANTIATE, QuarteredDeep) \
   PLUMB_GEMM_DIVIDED_F32_OF(INSTANTIATE, QuarteredThin) \
-      PLUMB_GEMM_DIVIDED_F32_OF(INSTANTIATE, QuarteredWide)
-#define PLUMB_GEMM_DIVIDED_F64_OF(INSTANTIATE, S)                                             \
-  INSTANTIATE void run_divided<S, double>(const Division&, unsigned*, const Problem<double>&, \
-                                          const In<double>&, const Out<double>&, Context&);
-#define PLUMB_GEMM_DIVIDED_F64(INSTANTIATE)         \
+  PLUMB_GEMM_DIVIDED_F32_OF(INSTANTIATE, QuarteredWide)
+#define PLUMB_GEMM_DIVIDED_F64_OF(INSTANTIATE, S) \
+  INSTANTIATE void run_divided<S, double>( \
+    const Division&, unsigned*, const Problem<double>&, const In<double>&, const Out<double>&, Context&);
+#define PLUMB_GEMM_DIVIDED_F64(INSTANTIATE) \
   PLUMB_GEMM_DIVIDED_F64_OF(INSTANTIATE, Fp64Small) \
-  PLUMB_GEMM_DIVIDED_F64_OF(INSTANTIATE, Fp64Wide) PLUMB_GEMM_DIVIDED_F64_OF(INSTANTIATE, Fp64Pair)
+  PLUMB_GEMM_DIVIDED_F64_OF(INSTANTIATE, Fp64Wide) \
+  PLUMB_GEMM_DIVIDED_F64_OF(INSTANTIATE, Fp64Pair)
+// clang-format on
 
 #ifdef PLUMB_FAMILIES
 namespace plumb {

@@ -5,11 +5,14 @@
 #pragma once
 #include "gpu/gemm/mapped.hpp"
 
-#define PLUMB_GEMM_MAPPED_OF(INSTANTIATE, S)                                                                 \
-  INSTANTIATE void run_mapped_tiles<S>(Division, const Problem<float>&, const In<float>&, const Out<float>&, \
-                                       Context&);
+// clang-format off
+#define PLUMB_GEMM_MAPPED_OF(INSTANTIATE, S) \
+  INSTANTIATE void run_mapped_tiles<S>( \
+    Division, const Problem<float>&, const In<float>&, const Out<float>&, Context&);
 #define PLUMB_GEMM_MAPPED(INSTANTIATE) \
-  PLUMB_GEMM_MAPPED_OF(INSTANTIATE, Shallow) PLUMB_GEMM_MAPPED_OF(INSTANTIATE, Deep)
+  PLUMB_GEMM_MAPPED_OF(INSTANTIATE, Shallow) \
+  PLUMB_GEMM_MAPPED_OF(INSTANTIATE, Deep)
+// clang-format on
 
 #ifdef PLUMB_FAMILIES
 namespace plumb {

@@ -5,15 +5,19 @@
 #pragma once
 #include "gpu/gemm/small_warps.hpp"
 
-#define PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, S)                                                        \
-  INSTANTIATE void run_multistage<float, S>(const Problem<float>&, const In<float>&, const Out<float>&, \
-                                            Context&);
-#define PLUMB_GEMM_MULTISTAGE(INSTANTIATE)                                                                  \
-  PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, Quartered)                                                          \
-  PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, QuarteredShallow) PLUMB_GEMM_MULTISTAGE_OF(                         \
-      INSTANTIATE, QuarteredShort) PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, QuarteredWide)                     \
-      PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, SharedWide) PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, SharedSquare) \
-          PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, Sliced)
+// clang-format off
+#define PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, S) \
+  INSTANTIATE void run_multistage<float, S>( \
+    const Problem<float>&, const In<float>&, const Out<float>&, Context&);
+#define PLUMB_GEMM_MULTISTAGE(INSTANTIATE) \
+  PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, Quartered) \
+  PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, QuarteredShallow) \
+  PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, QuarteredShort) \
+  PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, QuarteredWide) \
+  PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, SharedWide) \
+  PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, SharedSquare) \
+  PLUMB_GEMM_MULTISTAGE_OF(INSTANTIATE, Sliced)
+// clang-format on
 
 #ifdef PLUMB_FAMILIES
 namespace plumb {

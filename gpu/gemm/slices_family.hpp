@@ -5,9 +5,12 @@
 #pragma once
 #include "gpu/gemm/slices.hpp"
 
+// clang-format off
 #define PLUMB_GEMM_SLICES_OF(INSTANTIATE, S) \
   INSTANTIATE void run_slices_of<S>(const Problem<float>&, const In<float>&, const Out<float>&, Context&);
-#define PLUMB_GEMM_SLICES(INSTANTIATE) PLUMB_GEMM_SLICES_OF(INSTANTIATE, Slices)
+#define PLUMB_GEMM_SLICES(INSTANTIATE) \
+  PLUMB_GEMM_SLICES_OF(INSTANTIATE, Slices)
+// clang-format on
 
 #ifdef PLUMB_FAMILIES
 namespace plumb {

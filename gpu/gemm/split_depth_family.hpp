@@ -5,11 +5,14 @@
 #pragma once
 #include "gpu/gemm/split_depth.hpp"
 
-#define PLUMB_GEMM_SPLIT_DEPTH_OF(INSTANTIATE, S)                                                  \
-  INSTANTIATE void split_depth::run_split_depth<S>(const split_depth::Plan<S>&, const Problem<S>&, \
-                                                   const In<S>&, const Out<S>&, Context&);
+// clang-format off
+#define PLUMB_GEMM_SPLIT_DEPTH_OF(INSTANTIATE, S) \
+  INSTANTIATE void split_depth::run_split_depth<S>( \
+    const split_depth::Plan<S>&, const Problem<S>&, const In<S>&, const Out<S>&, Context&);
 #define PLUMB_GEMM_SPLIT_DEPTH(INSTANTIATE) \
-  PLUMB_GEMM_SPLIT_DEPTH_OF(INSTANTIATE, float) PLUMB_GEMM_SPLIT_DEPTH_OF(INSTANTIATE, double)
+  PLUMB_GEMM_SPLIT_DEPTH_OF(INSTANTIATE, float) \
+  PLUMB_GEMM_SPLIT_DEPTH_OF(INSTANTIATE, double)
+// clang-format on
 
 #ifdef PLUMB_FAMILIES
 namespace plumb {

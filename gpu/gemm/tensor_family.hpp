@@ -5,17 +5,23 @@
 #pragma once
 #include "gpu/gemm/small_warps.hpp"
 
-#define PLUMB_GEMM_TENSOR_OF(INSTANTIATE, S)                                                     \
-  INSTANTIATE void run_tensor<double, S, Fp64Math<S>>(const Problem<double>&, const In<double>&, \
-                                                      const Out<double>&, Context&);
-#define PLUMB_GEMM_TENSOR(INSTANTIATE)                                                                \
-  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Tile)                                                         \
-  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Small) PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Pair)            \
-      PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Low) PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Square)        \
-          PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Large) PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Steps)   \
-              PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Thin) PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Deep) \
-                  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64SharedWide)                                   \
-                      PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64SharedSquare)
+// clang-format off
+#define PLUMB_GEMM_TENSOR_OF(INSTANTIATE, S) \
+  INSTANTIATE void run_tensor<double, S, Fp64Math<S>>( \
+    const Problem<double>&, const In<double>&, const Out<double>&, Context&);
+#define PLUMB_GEMM_TENSOR(INSTANTIATE) \
+  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Tile) \
+  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Small) \
+  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Pair) \
+  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Low) \
+  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Square) \
+  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Large) \
+  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Steps) \
+  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Thin) \
+  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64Deep) \
+  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64SharedWide) \
+  PLUMB_GEMM_TENSOR_OF(INSTANTIATE, Fp64SharedSquare)
+// clang-format on
 
 #ifdef PLUMB_FAMILIES
 namespace plumb {

@@ -30,8 +30,9 @@ double number_of(const std::string& word) {
 
 bool same_value(const std::string& word, const std::string& known) {
   if (known == word) return true;
-  const double k = number_of(known);
-  return k != 0 && std::fabs(k - number_of(word)) < 1e-4 * std::fabs(k);
+  const double k = number_of(known), w = number_of(word);
+  if (k == std::floor(k) && w == std::floor(w)) return k != 0 && k == w;  // 65,536 is not 65,537
+  return std::fabs(k - w) < 1e-4 * std::fabs(k);
 }
 
 }  // namespace plumb

@@ -113,7 +113,7 @@ const std::vector<Trap>& known_traps() {
        "as many entries as places: some are empty, and a row has more entries than there are columns"},
       {"pairs across chunks", "pattern=pairs,row_mean=330,rows=7,cols=1100",
        "the last column of a chunk of a row is the first one of the next chunk, too"},
-      {"65,536 columns apart", "pattern=arrow,row_mean=0.3,rows=2,cols=65537",
+      {"65,536 columns apart", "pattern=arrow,row_mean=0.3,rows=2,cols=65537,fill=real",
        "a row's last column and the next row's first: a difference that is 0 in 16 bits", dear},
       {"places beyond 32 bits", "pattern=uniform,row_mean=0.14,rows=70001,cols=70001",
        "few entries in a matrix whose rows times columns are beyond 32 bits", dear},

@@ -65,14 +65,14 @@ endfunction()
 
 # plumb_built(LIST): leaves in LIST the files of operators that are built.
 function(plumb_built list)
-  set(kept "")
+  set(plumb_built_files "")  # no name that a caller may give a list of its own
   foreach(source IN LISTS ${list})
     plumb_is_built(${source} built)
     if(built)
-      list(APPEND kept ${source})
+      list(APPEND plumb_built_files ${source})
     endif()
   endforeach()
-  set(${list} ${kept} PARENT_SCOPE)
+  set(${list} ${plumb_built_files} PARENT_SCOPE)
 endfunction()
 
 # plumb_families(OUT): the files gpu/OP/families/*.cu that the rungs of built operators need: those of their own ladder, and of others of

@@ -12,6 +12,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC bug 105651: a false alarm in std::string's own operator+
   target_compile_options(plumb_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  # false alarms: a reference into a table that is found by a temporary's value; std::vector's own insert() where it is put in its caller's place
+  target_compile_options(plumb_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference -Wno-stringop-overflow>)
+endif()
 if(PLUMB_UNITY)  # g++ takes what an included file has for itself as what others see
   target_compile_options(plumb_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-shadow>)  # clang: what another file has for itself is shadowed

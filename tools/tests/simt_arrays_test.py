@@ -1,4 +1,4 @@
-"""Arrays of a program on the CPU executor: the names that findings give them; freed, refused and large ones."""
+"""Arrays of a program on the CPU executor: their names in findings; freed, refused and large ones."""
 
 import re
 import subprocess
@@ -99,7 +99,8 @@ class Arrays(unittest.TestCase):
         told = self.ran("read", 0).stderr
         self.assertIn("'p #2' at byte 0", told)
         made, called = line_of("static float* make"), line_of("float* second = make")
-        self.assertRegex(told, rf"'p #2' is of cudaMalloc at .*arrays\.cu:{made}, called at .*\.cu:{called}\n")
+        where = rf".*arrays\.cu:{made}, called at .*arrays\.cu:{called}\n"
+        self.assertRegex(told, "'p #2' is of cudaMalloc at " + where)
 
     def test_an_allocation_that_is_refused_says_why(self):
         got = self.ran("refused", 0)

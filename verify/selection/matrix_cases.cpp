@@ -105,7 +105,7 @@ std::vector<std::string> traits_of(const Case& c) {
   return traits;
 }
 
-constexpr double kCostOfMatrix = 2e7;  // of all cases of an operator on one matrix, in tier smoke
+constexpr double kCostOfMatrix = 1e7;  // of all cases of an operator on one matrix, in tier smoke
 
 // The cases of one matrix that tier smoke has: its own values in each type, then those that have most of what the others lack, cheap ones
 // first, until all is met or the cost is spent. The others are of tier full.
@@ -131,7 +131,7 @@ void choose_for_smoke(const CaseSpace& space, const Csr<double>& a, std::vector<
     if (best == left.end() || worth(*best->second) == 0) return;
     const auto [cost, chosen] = *best;
     left.erase(best);
-    if (spent + cost > kCostOfMatrix && chosen->fill != Fill::own) continue;
+    if (spent + cost > kCostOfMatrix) continue;
     spent += cost, chosen->tier = Tier::smoke;
     for (const std::string& trait : traits_of(*chosen)) met.insert(trait);
   }
@@ -166,11 +166,14 @@ std::vector<Case> cases_on_matrix(const std::vector<Case>& listed, const std::st
 }  // namespace
 
 std::vector<Case> cases_on_matrices(const CaseSpace& space, const std::vector<Case>& listed,
-                                    const std::vector<std::string>& files, std::vector<std::string>& notes) {
+                                    const std::vector<std::string>& files,
+                                    const std::function<bool(const Case&)>& wanted,
+                                    std::vector<std::string>& notes) {
   std::vector<Case> all;
   add_notes(files, notes);
   for (const std::string& file : files) {
     std::vector<Case> on_file = cases_on_matrix(listed, file, notes);
+    std::erase_if(on_file, [&](const Case& c) { return !wanted(c); });
     choose_for_smoke(space, matrix(file), on_file);
     all.insert(all.end(), on_file.begin(), on_file.end());
   }

@@ -1,5 +1,6 @@
 // Cases on a user's own matrix: --matrix F.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,10 @@ namespace plumb {
 /// twenty cases are of tier smoke: every fill in each type, and every other value that some case has, as far as they cost little together. The
 /// others are of tier full.
 /// Errors: a file that cannot be read.
+/// `wanted`: whether a case is asked for at all; others are not in the choice.
 [[nodiscard]] std::vector<Case> cases_on_matrices(const CaseSpace& space, const std::vector<Case>& listed,
                                                   const std::vector<std::string>& files,
+                                                  const std::function<bool(const Case&)>& wanted,
                                                   std::vector<std::string>& notes);
 
 /// For timing: each of `files` once in every type that `drawn`, cases of one operator, have, with the width or depth of a drawn case.

@@ -223,7 +223,9 @@ ChosenCases select_cases(const CaseChoice& choice) {
     }
     std::vector<Case>& listed = lists[i];
     if (!choice.matrices.empty()) {
-      std::vector<Case> own = cases_on_matrices(entry->space(), listed, choice.matrices, chosen.notes);
+      const auto wanted = [&](const Case& c) { return filter.matches(c) && fill_wanted(choice, c.fill); };
+      std::vector<Case> own =
+          cases_on_matrices(entry->space(), listed, choice.matrices, wanted, chosen.notes);
       if (choice.listed_too) own.insert(own.end(), listed.begin(), listed.end());
       listed = std::move(own);
     }

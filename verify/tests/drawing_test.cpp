@@ -140,7 +140,8 @@ TEST_CASE("a known trap is added where an operator has what it names, and its ca
     CHECK(!trap.why.empty());
     bool any = false;
     for (const auto& entry : operators()) {
-      const std::vector<Parameter>& all = entry->space().parameters();
+      const CaseSpace space = entry->space();
+      const std::vector<Parameter>& all = space.parameters();
       any = any || std::any_of(all.begin(), all.end(), [&](const Parameter& p) { return p.why == trap.why; });
     }
     CHECK(any);

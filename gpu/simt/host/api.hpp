@@ -4,22 +4,22 @@
 // PLUMB_SIMT_SEED, and its findings on stderr when it exits, with exit code 1 if there are any.
 #pragma once
 #if !defined(__cplusplus)
-#include "gpu/simt/host/api/c_calls.h"
+#include "gpu/simt/host/api/runtime/c_calls.h"
 #else
 extern "C++" {  // cuComplex.h includes <vector_types.h> from within extern "C"
-#include "gpu/simt/host/api/array_names.hpp"
-#include "gpu/simt/host/api/conditional_graphs.hpp"
-#include "gpu/simt/host/api/devices.hpp"
-#include "gpu/simt/host/api/driver.hpp"
-#include "gpu/simt/host/api/driver_arrays.hpp"
-#include "gpu/simt/host/api/driver_memory.hpp"
-#include "gpu/simt/host/api/graphs.hpp"
-#include "gpu/simt/host/api/kernels.hpp"
-#include "gpu/simt/host/api/library_types.hpp"
-#include "gpu/simt/host/api/memory.hpp"
-#include "gpu/simt/host/api/not_offered.hpp"
-#include "gpu/simt/host/api/streams.hpp"
-#include "gpu/simt/host/api/tensor_maps.hpp"
-#include "gpu/simt/host/api/textures.hpp"
+#include "gpu/simt/host/api/driver/driver.hpp"
+#include "gpu/simt/host/api/driver/driver_arrays.hpp"
+#include "gpu/simt/host/api/driver/driver_memory.hpp"
+#include "gpu/simt/host/api/runtime/array_names.hpp"
+#include "gpu/simt/host/api/runtime/conditional_graphs.hpp"
+#include "gpu/simt/host/api/runtime/devices.hpp"
+#include "gpu/simt/host/api/runtime/graphs.hpp"
+#include "gpu/simt/host/api/runtime/kernels.hpp"
+#include "gpu/simt/host/api/runtime/library_types.hpp"
+#include "gpu/simt/host/api/runtime/memory.hpp"
+#include "gpu/simt/host/api/runtime/not_offered.hpp"
+#include "gpu/simt/host/api/runtime/streams.hpp"
+#include "gpu/simt/host/api/runtime/tensor_maps.hpp"
+#include "gpu/simt/host/api/textures/textures.hpp"
 }
 #endif

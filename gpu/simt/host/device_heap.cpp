@@ -6,7 +6,7 @@
 #include <new>
 #include <unordered_map>
 
-#include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/host/api/runtime/operations.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {

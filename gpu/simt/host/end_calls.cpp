@@ -11,10 +11,10 @@
 #include <cstdarg>
 #include <cstdlib>
 
-#include "gpu/simt/host/api/ledger.hpp"
-#include "gpu/simt/host/api/report_files.hpp"
-#include "gpu/simt/host/api/telling.hpp"
 #include "gpu/simt/host/ends.hpp"
+#include "gpu/simt/host/report/ledger.hpp"
+#include "gpu/simt/host/report/report_files.hpp"
+#include "gpu/simt/host/report/telling.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {

@@ -24,7 +24,7 @@
 #include <new>
 #include <string>
 
-#include "gpu/simt/host/api/telling.hpp"
+#include "gpu/simt/host/report/telling.hpp"
 #include "gpu/simt/state.hpp"
 #include "reference/core/exhaustion.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/host/api/runtime/operations.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {

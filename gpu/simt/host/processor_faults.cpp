@@ -13,7 +13,7 @@
 #include <new>
 #include <string>
 
-#include "gpu/simt/host/api/devices.hpp"
+#include "gpu/simt/host/api/runtime/devices.hpp"
 #include "gpu/simt/host/ends.hpp"
 #include "gpu/simt/state.hpp"
 

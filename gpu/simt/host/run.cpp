@@ -1,7 +1,7 @@
 // The program's side of a run: begun, looked at, ended.
 #include "gpu/simt/executor.hpp"
 
-#include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/host/api/runtime/operations.hpp"
 #include "gpu/simt/host/processor_faults.hpp"
 #include "gpu/simt/state.hpp"
 

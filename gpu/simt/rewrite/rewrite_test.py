@@ -198,7 +198,7 @@ class Kernels(unittest.TestCase):
         self.assertIn('(void*) q', new)
 
     def test_casts_in_the_executors_own_headers_are_left_alone(self):
-        text = self.TEXT + '# 3 "/x/gpu/simt/host/api/kernels.hpp"\nreturn reinterpret_cast<const void*>(other);\n'
+        text = self.TEXT + '# 3 "/x/gpu/simt/host/api/runtime/kernels.hpp"\nreturn reinterpret_cast<const void*>(other);\n'
         self.assertIn('reinterpret_cast<const void*>(other);', rewrite.rewrite(text))
 
     def test_other_casts_are_left_alone(self):

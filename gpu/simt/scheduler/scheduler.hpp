@@ -311,7 +311,7 @@ class EngineMutex {
  public:
   void lock() { mutex_.lock(), enter(); }
   bool try_lock() { return mutex_.try_lock() && enter(); }
-  void unlock();  // what was found inside is told (host/api/telling.cpp)
+  void unlock();  // what was found inside is told (host/report/telling.cpp)
   void unlock_quietly() { --depth_, mutex_.unlock(); }
   unsigned leave();  // how often the thread had entered
   void enter_again(unsigned depth);
@@ -420,13 +420,13 @@ Launch& open_launch(void* stream, bool programmatic = false);
 void begin_host_function(const void* stream);
 void end_host_function();
 /// What an operation that is queued to `stream` now comes after: what the host has waited for, and by the legacy default stream's
-/// rule the null stream and the blocking streams (host/api/streams.cpp).
+/// rule the null stream and the blocking streams (host/api/runtime/streams.cpp).
 void enter_stream(const void* stream);
 /// The executor's key of the stream that a launch names, whether that stream is being captured, and a launch kept as a graph's node.
 void* launch_key(void* stream);
 bool is_captured(void* stream);
 void capture_launch(void* stream, std::function<void(void* stream)> launch);
-/// Whether the stream is one of several that the program has made (host/api/streams.cpp).
+/// Whether the stream is one of several that the program has made (host/api/runtime/streams.cpp).
 bool may_overlap(const void* stream);
 /// Whether a launch with these arguments may wait for launches in other streams, which it then overlaps (host/postponed.cpp).
 bool may_be_postponed(const void* stream, const void* arguments, std::size_t bytes);

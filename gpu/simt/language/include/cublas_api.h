@@ -4,7 +4,7 @@
 #define CUBLAS_V2_H_
 #include <math.h>
 
-#include "gpu/simt/host/api/cublas.hpp"
+#include "gpu/simt/host/api/blas/cublas.hpp"
 #if __has_include(<cuComplex.h>)  // the toolkit's: cuBLAS's own header brings it along, and with it <math.h>
 #include <cuComplex.h>
 #endif

@@ -1,3 +1,3 @@
 // Stands in for CUDA's header of this name where kernels are built for the CPU executor.
 #pragma once
-#include "gpu/simt/host/api/library_types.hpp"
+#include "gpu/simt/host/api/runtime/library_types.hpp"

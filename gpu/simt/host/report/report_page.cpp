@@ -1,0 +1,195 @@
+#include "gpu/simt/host/report/report_page.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace plumb::simt {
+
+namespace {
+
+constexpr int kLinesAround = 4;
+constexpr std::size_t kStepsShown = 8;
+
+constexpr const char* kHead = R"(<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Findings of plumb simt</title>
+<style>
+body { font: 15px/1.45 sans-serif; margin: 2em auto; max-width: 72em; padding: 0 1em; color: #222 }
+section { border-top: 1px solid #bbb; padding: 1em 0 }
+h2 { font-size: 1.15em; margin: 0 0 .3em }
+pre { background: #f6f6f6; padding: .5em; overflow-x: auto; margin: .3em 0 }
+pre b { background: #ffd9d6; font-weight: normal; display: inline-block; min-width: 100% }
+.two, .lanes { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1.5em }
+.two > div { min-width: 0 }
+.lanes { grid-template-columns: 1fr 12em 1fr; gap: .35em 0; margin: 1em 0; align-items: center }
+.lanes > div { text-align: center }
+.step { border: 1px solid #999; border-radius: 1em; padding: .1em .8em; display: inline-block }
+.both { grid-column: 1 / 4; background: #dcecdc; border: 1px solid #6a6; padding: .1em }
+.access { border: 2px solid #b00; background: #ffd9d6; padding: .3em .8em; display: inline-block }
+.missing { color: #b00 }
+.missing i { display: block; border-top: 3px dashed #b00; margin: .2em 0 }
+.note h2 { color: #555 } .dim { color: #666 }
+</style></head><body>
+)";
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string show_place(const Place& p) {
+  return p.line == 0 ? "an unknown line" : escaped(fmt::format("{}:{}", p.file, p.line));
+}
+
+std::string show_thread(const ThreadId& id) {
+  if (id.host) return "the host";
+  return fmt::format("block ({},{},{}) thread ({},{},{})", id.block.x, id.block.y, id.block.z, id.thread.x,
+                     id.thread.y, id.thread.z);
+}
+
+// The lines around a place, where its file can be read.
+std::string excerpt(const Place& p) {
+  std::ifstream in(p.file);
+  if (p.line == 0 || !in) return "";
+  std::string out = "<pre>", line;
+  for (int n = 1; n <= p.line + kLinesAround && std::getline(in, line); ++n) {
+    if (n < p.line - kLinesAround) continue;
+    const std::string shown = fmt::format("{:5}  {}", n, escaped(line));
+    out += n == p.line ? "<b>" + shown + "</b>\n" : shown + "\n";
+  }
+  return out + "</pre>\n";
+}
+
+std::string side(const Place& place, const ThreadId& thread) {
+  return fmt::format("<div>{}<br><span class=dim>{}</span>\n{}</div>\n", show_place(place),
+                     show_thread(thread), excerpt(place));
+}
+
+std::vector<TrailStep> before_access(const std::vector<TrailStep>& trail) {
+  std::vector<TrailStep> out;
+  std::copy_if(trail.begin(), trail.end(), std::back_inserter(out),
+               [](const TrailStep& s) { return s.before; });
+  if (out.size() > kStepsShown) out.erase(out.begin(), out.end() - kStepsShown);
+  return out;
+}
+
+std::string show_step(const TrailStep& s) {
+  const std::string at = s.place.line == 0 ? "" : fmt::format(", line {}", s.place.line);
+  return escaped(s.what) + at;
+}
+
+bool same_block(const Finding& f) {
+  const uint3 a = f.thread.block, b = f.other_thread.block;
+  return f.other_kernel.empty() && !f.thread.host && !f.other_thread.host && a.x == b.x && a.y == b.y &&
+         a.z == b.z;
+}
+
+// A barrier that both threads were part of: the order that there is.
+bool meet(const TrailStep& a, const TrailStep& b) {
+  return a.what.rfind("__syncthreads", 0) == 0 && b.what.rfind("__syncthreads", 0) == 0 &&
+         a.generation == b.generation;
+}
+
+std::string lane(const TrailStep* s) {
+  return s == nullptr ? "<div></div>" : "<div><span class=step>" + show_step(*s) + "</span></div>";
+}
+
+// Both threads' steps from top to bottom, a row for each; what both met goes across.
+std::string steps_of(const Finding& f) {
+  const auto left = before_access(f.other_trail), right = before_access(f.trail);
+  std::string out;
+  std::size_t i = 0, j = 0;
+  while (i < left.size() || j < right.size()) {
+    const TrailStep* a = i < left.size() ? &left[i] : nullptr;
+    const TrailStep* b = j < right.size() ? &right[j] : nullptr;
+    if (a != nullptr && b != nullptr && same_block(f)) {
+      if (meet(*a, *b)) {
+        out += "<div class=both>" + show_step(*a) + ": orders all before it with all behind it</div>\n";
+        ++i, ++j;
+        continue;
+      }
+      if (a->generation < b->generation)
+        b = nullptr;
+      else if (b->generation < a->generation)
+        a = nullptr;
+    }
+    out += lane(a) + "<div></div>" + lane(b) + "\n";
+    i += a != nullptr ? 1 : 0, j += b != nullptr ? 1 : 0;
+  }
+  return out;
+}
+
+// The two threads as lanes, time downwards, and what is not there between the two accesses.
+std::string drawing(const Finding& f) {
+  std::string out = "<div class=lanes>\n";
+  out += fmt::format("<div><strong>{}</strong></div><div></div><div><strong>{}</strong></div>\n",
+                     show_thread(f.other_thread), show_thread(f.thread));
+  out += steps_of(f);
+  const auto access = [](const Place& p) {
+    return "<div><span class=access>" + show_place(p) + "</span></div>";
+  };
+  out += access(f.other_place) + "<div class=missing><i></i>no order between these two<i></i></div>" +
+         access(f.place) + "\n</div>\n";
+  if (f.other_trail.empty() && !f.other_thread.host)
+    out +=
+        "<p class=dim>What the first thread met is not kept: its block has ended, or it met nothing.</p>\n";
+  return out;
+}
+
+std::string section(const Finding& f) {
+  std::string out =
+      fmt::format("<section{}>\n<h2>{}{} in {}</h2>\n<p>{}</p>\n", f.is_note ? " class=note" : "",
+                  f.is_note ? "note: " : "", name_of(f.kind), escaped(f.kernel), escaped(f.text));
+  if (!f.hint.empty()) out += "<p><strong>" + escaped(f.hint) + "</strong></p>\n";
+  if (f.repeats > 1) out += fmt::format("<p class=dim>seen {} times</p>\n", f.repeats);
+  out += "<div class=two>\n";
+  if (f.has_other) out += side(f.other_place, f.other_thread);
+  out += side(f.place, f.thread) + "</div>\n";
+  if (f.kind == FindingKind::race) out += drawing(f);
+  return out + "</section>\n";
+}
+
+}  // namespace
+
+std::string report_page(const std::vector<Finding>& findings, std::uint64_t seed, const RunEnd& end) {
+  std::string told, let_be;
+  std::size_t count = 0;
+  for (const Finding& f : findings) {
+    if (f.suppressed.empty()) {
+      told += section(f);
+      ++count;
+    } else {
+      let_be += fmt::format("<li>{} in {}, {}: by {}</li>\n", name_of(f.kind), escaped(f.kernel),
+                            show_place(f.place), escaped(f.suppressed));
+    }
+  }
+  std::string out = kHead;
+  out += fmt::format("<h1>{} finding{} and notes</h1>\n<p class=dim>plumb simt, seed {}</p>\n", count,
+                     count == 1 ? "" : "s", seed);
+  if (!end.is_complete) out += "<p><strong>The run is not complete: " + escaped(end.how) + "</strong></p>\n";
+  out += told;
+  if (!let_be.empty()) out += "<section><h2>suppressed</h2>\n<ul>\n" + let_be + "</ul></section>\n";
+  return out + "</body></html>";
+}
+
+}  // namespace plumb::simt
