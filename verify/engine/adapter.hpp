@@ -114,8 +114,9 @@ class ContractOf final : public TypedContract {
   }
   std::string number_classes(const std::byte* v) const override {
     std::string text;
-    Op::each_scalar(of(v).problem, [&](const char* name, const auto& number) {
-      const bool factor = std::is_floating_point_v<std::decay_t<decltype(number)>>;
+    Op::each_scalar(of(v).problem, [&](const char* name, const auto& held) {
+      const bool factor = std::is_floating_point_v<std::decay_t<decltype(held)>>;
+      const auto number = static_cast<double>(held);
       if (number == 0 || factor)
         text += std::string(name) + (number == 0 ? "=0 " : number == 1 ? "=1 " : "=other ");
     });

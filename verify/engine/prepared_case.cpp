@@ -56,6 +56,7 @@ class ErasedCase final : public PreparedCase {
   StagedViews place(ImageLayout& layout) const override {
     StagedViews views = data_.views;
     std::size_t at = 0;
+    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> kept;
     for (const ViewArray& a : typed_.arrays(views.data(), dtype_)) {
       Segment s;
       s.name = a.name;
@@ -65,13 +66,15 @@ class ErasedCase final : public PreparedCase {
       s.rows = all_rows, s.cols = all_cols;
       s.source = a.data<const void>(), s.source_ld = a.ld();
       s.source_kind = a.values ? value_format(dtype_) : a.kind;
-      const std::size_t before = layout.segments().size();
       const std::size_t index = layout.add_once(std::move(s), a.vector);
-      const bool shared = index < before;  // by operands of which each may need all of it
-      if (!room_.empty()) layout.shrink(index, shared ? all_rows : a.rows, shared ? all_cols : a.cols);
+      auto& [kept_rows, kept_cols] = kept[index];  // of all views of one array
+      kept_rows = std::max(kept_rows, a.rows), kept_cols = std::max(kept_cols, a.cols);
       const Segment& placed = layout.segments()[index];
       a.set_ld(placed.ld);
       a.set_address(placed.offset);
+    }
+    if (!room_.empty()) {  // when all are placed: what was shrunk is no longer found to be the same
+      for (const auto& [index, size] : kept) layout.shrink(index, size.first, size.second);
     }
     return views;
   }

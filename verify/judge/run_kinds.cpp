@@ -243,7 +243,7 @@ constexpr std::array kKinds{
             [](const RunSubject& s) { return may_be_repeated(s) && !on_host(s); }, nullptr, add_runs},
     RunKind{"calls in a row", Stage::last_run, 0, 1, 1, Per::problem, "small cases on the host; a class of factors and empty arrays", "64 calls",
             [](const RunSubject& s) { return may_grow(s); }, nullptr, add_calls<64, 1>},
-    RunKind{"calls at once", Stage::last_run, 0, 1, 1, Per::type, "small cases on the host without --race; fills of integers, 10,000 operations and words or more",
+    RunKind{"calls at once", Stage::last_run, 0, 1, 1, Per::problem, "small cases on the host without --race; a class of factors; fills of integers, 10,000 operations and words or more",
             "32 calls by two callers at once, whose threads are interrupted",
             [](const RunSubject& s) {
               return may_be_called_again(s) && on_host(s) && !races(s) && !reads_outputs(s) && is_bitwise(s.c.fill) && work_of(s) >= 1e4;

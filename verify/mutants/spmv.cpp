@@ -321,28 +321,6 @@ const HostMutant<Spmv> leaks_without_entries_m{
     {0, "a block of the heap is not freed where the matrix has no entries",
      "an early return between malloc and free", kNumeric}};
 
-// Right for one caller at a time.
-template <class T>
-void shared_sums(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
-  constexpr std::size_t kMost = 1 << 20;
-  static T sums[kMost];
-  const std::int64_t rows = std::min<std::int64_t>(in.A.rows, kMost);
-  for (std::int64_t i = 0; i < rows; ++i) {
-    volatile T& sum = sums[i];  // kept in memory, as a vector of sums is
-    sum = 0;
-    for (std::int64_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k)
-      sum = sum + in.A.val[k] * in.x[in.A.col[k]];
-  }
-  for (std::int64_t i = 0; i < rows; ++i) store(p, out, i, sums[i]);
-  for (std::int64_t i = rows; i < in.A.rows; ++i)
-    store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
-}
-const HostMutant<Spmv> shared_sums_m{"sums_shared_by_callers",
-                                     shared_sums<float>,
-                                     shared_sums<double>,
-                                     {0, "partial sums lie in a static array, which two callers use at once",
-                                      "a scratch buffer made static to save its allocation", kNumeric}};
-
 template <class T>
 void flush(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
