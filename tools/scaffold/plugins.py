@@ -5,7 +5,8 @@ from pathlib import Path
 
 from .tree import check_name
 
-VIEW = re.compile(r"^ *(Csr|Vec|Dense)View<(?:const )?(?:T|in_t<T>|out_t<T>|std::int32_t), S> (\w+); *(?://(.*))?$", re.M)
+ELEMENT = r"(?:T|in_t<T>|out_t<T>|std::int32_t)"
+VIEW = re.compile(rf"^ *(Csr|Vec|Dense)View<(?:const )?{ELEMENT}, S> (\w+); *(?://(.*))?$", re.M)
 # what a CsrView holds: the part, the end of a C name, its length
 CSR_PARTS = [(".row_ptr", "_row_ptr", "(rows + 1)"), (".col", "_col", "(nnz)"), (".val", "_val", "(nnz)")]
 
