@@ -408,14 +408,30 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("listed cases of small sizes are in tier smoke on a device and on the executor") {
-  const OperatorEntry& entry = find_operator("reduce");
-  for (const CaseSpeed speed : {CaseSpeed::device, CaseSpeed::executor}) {
-    const std::vector<Case> all = smoke_cases(entry, speed);
-    const auto listed = std::count_if(all.begin(), all.end(), [](const Case& c) {
-      return !c.drawn && c.text("kind") == "sum" && c.text("n") == "257";
-    });
-    CHECK(listed == 4);  // exact and scaled, in both types
+TEST_CASE(
+    "of a listed size beyond the executor's pairs one case is in its smoke, beyond 16 bits one of each type, "
+    "and "
+    "the others in its full") {
+  const OperatorEntry& entry = find_operator("log_softmax");
+  const auto cases_of = [&](std::string_view params, CaseSpeed speed) {
+    std::vector<Case> found;
+    for (const Case& c : smoke_cases(entry, speed)) {
+      if (!c.drawn && c.id().find(params) != std::string::npos) found.push_back(c);
+    }
+    return found;
+  };
+  const char* const large = "(rows=3,cols=65537,fill";
+  CHECK(cases_of(large, CaseSpeed::device).size() == 4);  // real and positive in both types
+  CHECK(cases_of("(rows=5,cols=1,fill", CaseSpeed::executor).size() == 4);
+  const std::vector<Case> kept = cases_of(large, CaseSpeed::executor);
+  REQUIRE(kept.size() == 2);
+  CHECK(kept[0].fill == cases_of(large, CaseSpeed::device)[0].fill);
+  CHECK(kept[0].dtype != kept[1].dtype);
+  const std::vector<Case> all = tier_cases(entry, Tier::smoke, CaseSpeed::executor);
+  for (const Case& listed : entry.cases()) {
+    const auto at = std::find(all.begin(), all.end(), listed);
+    REQUIRE(at != all.end());
+    CHECK((at->tier == listed.tier || at->tier == Tier::full));
   }
 }
 
