@@ -231,9 +231,8 @@ void report_gpus(const Needs& needs, const Chip& chip, std::FILE* to, nlohmann::
       entry[std::string(name) + "_bytes"] = bytes;
     }
     fmt::print(to, "{} {}: {} {}; memory {} of the {} of {}: {}{}\n", by_rank ? "GPU of rank" : "GPU", g,
-               n.rows, needs.noun, show_bytes(n.bytes()),
-               show_bytes(chip.memory_bytes), chip.name, fmt::join(parts, ", "),
-               n.batches);
+               n.rows, needs.noun, show_bytes(n.bytes()), show_bytes(chip.memory_bytes), chip.name,
+               fmt::join(parts, ", "), n.batches);
     json["gpus"].push_back(std::move(entry));
   }
 }

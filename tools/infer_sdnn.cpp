@@ -407,8 +407,8 @@ RowShares inputs_of_gpus(const SdnnOptions& o, const Loaded& loaded, int gpus) {
 std::vector<GpuNeeds> gpus_needed(const SdnnOptions& o, const Loaded& loaded, int gpus) {
   if (space_of(o) == Space::host) return {};
   const Chip& chip = find_chip(o.chip);
-  const SdnnDeviceCount count = loaded.pipeline->device_count(
-      loaded.net, {{chip.shared_bytes, chip.sm}, o.memory, drops_absorbed(o)});
+  const SdnnDeviceCount count =
+      loaded.pipeline->device_count(loaded.net, {{chip.shared_bytes, chip.sm}, o.memory, drops_absorbed(o)});
   const HeldRows held(loaded.images);
   std::vector<GpuNeeds> needs;
   for (const std::vector<std::int64_t>& inputs : inputs_of_gpus(o, loaded, gpus)) {

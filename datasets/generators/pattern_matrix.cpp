@@ -9,7 +9,8 @@ namespace plumb {
 
 template <class T>
 Csr<T> pattern_matrix(const Pattern& what, Fill fill) {
-  if (fill == Fill::own) throw Error("fill 'own' needs a matrix file; generated patterns have no values: use another fill");
+  if (fill == Fill::own)
+    throw Error("fill 'own' needs a matrix file; generated patterns have no values: use another fill");
   Pattern pattern = what;
   pattern.stream = kMatrixStream;
   Places places = place(pattern, "pattern");

@@ -1,4 +1,4 @@
-"""How programs on the CPU executor end: whatever ends one, what it has found is told, in files too, and no exit
+"""How programs on the CPU executor end: whatever ends one, what it found is told, in files too, and no exit
 code is 0."""
 
 import json
