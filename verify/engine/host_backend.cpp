@@ -117,7 +117,11 @@ class HostBackend final : public Backend {
   }
 
  private:
-  void note_usual() { usual_threads_ = omp_get_max_threads(), usual_levels_ = omp_get_max_active_levels(); }
+  // A run may be disturbed and have another number of threads: what was usual is what held before both.
+  void note_usual() {
+    if (usual_threads_ == 0)
+      usual_threads_ = omp_get_max_threads(), usual_levels_ = omp_get_max_active_levels();
+  }
   void end_disturbance() {
     if (usual_threads_ == 0) return;
     if (collide_threads != nullptr) collide_threads(0);
