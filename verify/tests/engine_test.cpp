@@ -1,5 +1,6 @@
 // The engine's safeguards, each tried with a kernel that breaks it. Variants are registered in a list of their own operator.
 #include <doctest/doctest.h>
+#include <omp.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,12 +9,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "verify/engine/adapter.hpp"
 #include "verify/engine/child.hpp"
+#include "verify/engine/collisions.hpp"
 #include "verify/engine/manifest.hpp"
 #include "verify/engine/no_bound.hpp"
 #include "verify/engine/operators.hpp"
@@ -443,4 +446,18 @@ TEST_CASE("an element whose rounding is mostly underflow does not count for err/
                                {&reference, &bound, kUnit<float>, kEta<float>}, Poison::nan_payload);
   CHECK(c.misses == 0);
   CHECK(c.max_unit_ratio == doctest::Approx(0x1p-22 / kUnit<float>));
+}
+
+TEST_CASE("a disturbed run with threads of its own gives back OpenMP's team as it was") {
+  const auto collide = std::exchange(collide_threads, [](std::uint64_t) {});
+  const auto host = make_backend(Device::cpu);
+  const int usual = omp_get_max_threads();
+  for (int call = 0; call < 3; ++call) {
+    host->disturb(7, false);
+    CHECK(omp_get_max_threads() > usual);
+    host->use_threads(usual + 3);
+    host->download(nullptr, 0);
+    CHECK(omp_get_max_threads() == usual);
+  }
+  collide_threads = collide;
 }
