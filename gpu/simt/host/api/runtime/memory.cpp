@@ -203,7 +203,10 @@ Operation take_operation(void* p, Here here) {
 Side side_of(const void* p) {
   if (find_variable(static_cast<const unsigned char*>(p)) != nullptr) return Side::device;
   const Allocation* a = allocation_of(p);
-  if (a == nullptr) return Side::pageable;
+  if (a == nullptr) {  // a kernel that is judged is given arrays that no call of CUDA allocated
+    const Array* array = array_of(static_cast<const unsigned char*>(p));
+    return array != nullptr && array->device_only ? Side::device : Side::pageable;
+  }
   return a->type == cudaMemoryTypeDevice ? Side::device
          : a->type == cudaMemoryTypeHost ? Side::pinned
                                          : Side::managed;
