@@ -57,6 +57,7 @@ packages() {
   tools/plumb setup --with mpi --with metis
   /usr/bin/python3 -c 'import scipy' 2>/dev/null || install python3-scipy  # of tools/fit, whose tests would be left out
   command -v clang-tidy-14 >/dev/null || command -v clang-tidy >/dev/null || install clang-tidy-14
+  compgen -G '/usr/lib/llvm-*/lib/clang/*/include/omp.h' >/dev/null || install libomp-14-dev  # clang-tidy reads <omp.h> of clang
 }
 
 use_cache() {  # a cache that outlives this run
