@@ -74,8 +74,8 @@ constexpr decltype(auto) of_value_type(Single&& single, Twice&& twice) {
 /// Calls f(float()) or f(double()): the type in which the judge computes a case of `dtype`.
 template <class F>
 decltype(auto) with_value_type(Dtype dtype, F&& f) {
-  return value_format(dtype) == Format::f32 ? f(float())
-                                            : f(double());  // NOLINT(bugprone-branch-clone): two types
+  // NOLINTNEXTLINE(bugprone-branch-clone): two types
+  return value_format(dtype) == Format::f32 ? f(float()) : f(double());
 }
 
 }  // namespace plumb

@@ -65,12 +65,6 @@ NOT_BEGUN = """  T before;
 failures = []
 
 
-def knows_pattern(preset):
-    """Whether the compiler fills variables that nothing begins."""
-    cache = (ROOT / "build" / preset / "CMakeCache.txt").read_text()
-    return "PLUMB_HAS_AUTO_VAR_INIT:INTERNAL=1" in cache
-
-
 def folder(place, name, files):
     path = place / name
     path.mkdir()
