@@ -54,20 +54,9 @@ class LimitLine {
   std::size_t used_ = 0;
 };
 
-/// Whether std::terminate() was called because of memory. A region's own call leaves no exception to look at.
-bool memory_ended_it() {
-  if (exhausted) return true;
-  const std::exception_ptr thrown = std::current_exception();
-  if (!thrown) return false;
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::bad_alloc&) { return true; } catch (...) {
-    return false;
-  }
-}
-
 [[noreturn]] void end_for_memory() {
-  if (!memory_ended_it()) {
+  // a parallel region's own call leaves no exception to look at
+  if (!exhausted && !is_for_want_of_memory()) {
     usual_end();
     std::abort();
   }
@@ -87,6 +76,16 @@ void note_and_throw() {
 }  // namespace
 
 std::string memory_limit_text() { return LimitLine().text(); }
+
+bool is_for_want_of_memory() {
+  const std::exception_ptr thrown = std::current_exception();
+  if (!thrown) return false;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) { return true; } catch (...) {
+    return false;
+  }
+}
 
 bool memory_is_limited() {
   return users_limit(RLIMIT_AS) != RLIM_INFINITY || users_limit(RLIMIT_DATA) != RLIM_INFINITY;

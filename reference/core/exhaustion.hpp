@@ -13,6 +13,9 @@ namespace plumb {
 /// True where a user limits this process's address space or data (`ulimit -v`, `ulimit -d`).
 [[nodiscard]] bool memory_is_limited();
 
+/// True in a handler, or in an end of the program, that a std::bad_alloc has led to.
+[[nodiscard]] bool is_for_want_of_memory();
+
 /// Limits this process's private writable memory to `bytes`. A lower limit of the user stays, and stays the user's.
 void limit_data(std::uint64_t bytes);
 

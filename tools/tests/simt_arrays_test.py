@@ -2,12 +2,9 @@
 
 import re
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 600  # seconds after which a test gives up; nothing is measured
+from simt_program import PATIENCE, build
 
 PROGRAM = r"""#include <cstdio>
 #include <cstring>
@@ -65,16 +62,7 @@ def line_of(text):
 class Arrays(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory(prefix="simt arrays ")
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = Path(scratch.name)
-        (cls.folder / "arrays.cu").write_text(PROGRAM)
-        subprocess.run(
-            [str(ROOT / "tools/simt-nvcc"), "arrays.cu", "-o", "arrays"],
-            cwd=cls.folder,
-            check=True,
-            timeout=PATIENCE,
-        )
+        cls.folder = build(cls, "arrays", PROGRAM)
 
     def ran(self, mode, status):
         command = [str(self.folder / "arrays"), mode]

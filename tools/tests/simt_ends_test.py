@@ -6,12 +6,9 @@ import os
 import resource
 import signal
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 600  # seconds after which a test gives up; nothing is measured
+from simt_program import PATIENCE, build
 
 PROGRAM = r"""#include <csignal>
 #include <cstdio>
@@ -197,16 +194,7 @@ CHILDREN = [
 class Ends(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory(prefix="simt ends ")
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = Path(scratch.name)
-        (cls.folder / "ends.cu").write_text(PROGRAM)
-        subprocess.run(
-            [str(ROOT / "tools/simt-nvcc"), "ends.cu", "-o", "ends"],
-            cwd=cls.folder,
-            check=True,
-            timeout=PATIENCE,
-        )
+        cls.folder = build(cls, "ends", PROGRAM)
 
     def environment(self):
         files = {"JSON": "found.json", "SARIF": "found.sarif", "HTML": "found.html"}

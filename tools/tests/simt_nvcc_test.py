@@ -12,12 +12,12 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+from simt_program import PATIENCE, build
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
 from simt_nvcc import keeping, missing, options  # noqa: E402
-
-PATIENCE = 600  # seconds after which a test gives up; nothing is measured
 
 HEADER = "#pragma once\n__global__ void set(int* to, int value);\n"
 KERNEL = """#include "k.h"
@@ -495,16 +495,7 @@ int main(int argc, char** argv) {
 class Rules(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory(prefix="simt rules ")
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = Path(scratch.name)
-        (cls.folder / "rules.cu").write_text(RULES)
-        subprocess.run(
-            [str(ROOT / "tools/simt-nvcc"), "rules.cu", "-o", "rules"],
-            cwd=cls.folder,
-            check=True,
-            timeout=PATIENCE,
-        )
+        cls.folder = build(cls, "rules", RULES)
 
     def ran(self, mode, status, before=None, **environment):
         got = subprocess.run(

@@ -1,4 +1,4 @@
-// What was found is told when the work has ended in which it was found (api/telling.cpp). What is left for the end is a launch that is
+// What was found is told when the work has ended in which it was found (host/report/telling.cpp). What is left for the end is a launch that is
 // still under way, launches that wait, counts, and the exit code.
 //
 // A signal's handler may do next to nothing, and this one tells all: it may meet a lock that the thread holds which it interrupted. So a
@@ -20,8 +20,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <string>
 
 #include "gpu/simt/host/report/telling.hpp"
@@ -129,22 +127,12 @@ bool is_free() {
   return false;
 }
 
-bool memory_ended_it() {
-  const std::exception_ptr thrown = std::current_exception();
-  if (!thrown) return false;
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::bad_alloc&) { return true; } catch (...) {
-    return false;
-  }
-}
-
 // abort(), by itself, an assertion or an exception that nobody catches. In a kernel it is the executor's own end.
 [[noreturn]] void end_by_abort() {
   if (runs_in_kernel()) die_by(SIGABRT);
   set_alarm();
   wait_for_engine();
-  const bool no_memory = memory_ended_it();
+  const bool no_memory = is_for_want_of_memory();
   const int code = tell_last(no_memory ? "std::bad_alloc, out of memory," : "SIGABRT");
   std::fflush(nullptr);
   if (no_memory && memory_is_limited()) leave(code != 0 ? code : 2);

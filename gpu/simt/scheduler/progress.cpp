@@ -20,12 +20,6 @@ namespace {
 
 constexpr double kMostApart = 60;
 
-double now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 /// Of the program.
 struct Telling {
   bool is_begun = false, is_possible = false;
@@ -45,7 +39,7 @@ thread_local Watched watched;
 
 void write_line() {
   char line[320];
-  const double at = now();
+  const double at = seconds_now();
   const Watched& w = watched;
   const std::int64_t done =
       std::clamp<std::int64_t>(current().run.counters.blocks - w.blocks_before - 1, 0, w.blocks);
@@ -71,7 +65,7 @@ void set_timer(double seconds) {
 
 void on_timer(int) {
   const int error = errno;
-  const double at = now();
+  const double at = seconds_now();
   if (watched.has_timer && at >= told.next) {
     write_line();
     told.next = at + std::min(at - told.begin, kMostApart);
@@ -94,7 +88,7 @@ void begin() {
   constexpr double kOnTerminal = 2, kElsewhere = 10;
   told.is_begun = true;
   told.is_possible = take_signal();
-  told.begin = now();
+  told.begin = seconds_now();
   told.next = told.begin + (isatty(STDERR_FILENO) != 0 ? kOnTerminal : kElsewhere);
 }
 
@@ -108,11 +102,17 @@ bool make_timer() {
 
 }  // namespace
 
+double seconds_now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
 LaunchProgress::LaunchProgress(const Launch& launch) {
   if (!runs_by_itself() || current().schedule.depth > 0) return;
   if (!told.is_begun) begin();
   if (!told.is_possible || (!watched.has_timer && !(watched.has_timer = make_timer()))) return;
-  watched.begin = now();
+  watched.begin = seconds_now();
   watched.number = current().run.counters.launches;
   watched.blocks = launch.blocks;
   watched.blocks_before = current().run.counters.blocks;

@@ -5,6 +5,9 @@
 
 namespace plumb::simt {
 
+/// Seconds of a clock that no one sets. A handler of a signal may call it.
+[[nodiscard]] double seconds_now();
+
 /// As long as this lives, the launch under way tells how far it has come: blocks of all, seconds, an estimate of the rest.
 class LaunchProgress {
  public:

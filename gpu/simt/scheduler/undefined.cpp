@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <string>
 
+#include "gpu/simt/scheduler/progress.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -24,10 +24,6 @@ constexpr std::size_t kPlacesTried = 8;  // in one launch
 constexpr double kLeastPatience =
     2;  // seconds for the children, beside twice the time that the launch has taken
 constexpr std::uint64_t kStopped = ~0ull;  // a run's answer where a finding has stopped it
-
-double seconds_passed() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void fill(void* out, std::size_t bytes, Stand stand) {
   // Floats and doubles, halves in pairs and integers alike: 1e9 and its like are beyond what programs sum.
@@ -138,7 +134,7 @@ void begin_trial(const Thread& t, Location location, int lane, int source) {
   const Thread& taker =
       t.block->threads[static_cast<std::size_t>(t.warp) * kWarp + static_cast<unsigned>(lane)];
   trial.thread = {t.block->index, taker.index, false};
-  trial.begun = seconds_passed();
+  trial.begun = seconds_now();
   for (const Stand stand : {Stand::nan, Stand::zero, Stand::negative, Stand::positive})
     if (add_child(trial, stand)) return;
   u.trials.push_back(std::move(trial));
@@ -150,7 +146,7 @@ std::vector<std::uint64_t> answer_of(const Trial::Child& child, double until) {
   std::string bytes;
   char buffer[4096];
   pollfd wanted{child.answer, POLLIN, 0};
-  while (poll(&wanted, 1, static_cast<int>(1000 * std::max(0.0, until - seconds_passed()))) > 0) {
+  while (poll(&wanted, 1, static_cast<int>(1000 * std::max(0.0, until - seconds_now()))) > 0) {
     const ssize_t n = read(child.answer, buffer, sizeof buffer);
     if (n <= 0) {
       out.resize(bytes.size() / sizeof out[0]);
@@ -202,7 +198,7 @@ void finish_trials() {
   const std::vector<std::uint64_t> mine = answer_of_run();
   for (const Trial& trial : u.trials) {
     ++u.tried[trial.location];
-    const double until = seconds_passed() + kLeastPatience + 2 * (seconds_passed() - trial.begun);
+    const double until = seconds_now() + kLeastPatience + 2 * (seconds_now() - trial.begun);
     std::vector<std::vector<std::uint64_t>> answers;
     for (const Trial::Child& child : trial.children) answers.push_back(answer_of(child, until));
     // The first did just as this process: where it answers something else, as with a clock's time in its results, the others say nothing.
