@@ -20,16 +20,22 @@ const NpyArray& array_of(const std::string& file, const NpzArrays& arrays, const
   return it->second;
 }
 
+/// Errors: one of `values` is outside 0..limit - 1; `where` is named, and `what` they are.
+void require_within(const std::string& where, const char* what, const std::vector<std::int64_t>& values,
+                    std::int64_t limit) {
+  for (const std::int64_t v : values) {
+    if (v < 0 || v >= limit)
+      throw input_error(where, 0, fmt::format("{} is outside 0..{}", what, limit - 1), std::to_string(v));
+  }
+}
+
 std::vector<std::int64_t> indices_of(const std::string& file, const NpzArrays& arrays,
                                      const std::string& name, std::int64_t limit) {
   const NpyArray& array = array_of(file, arrays, name);
   if (array.shape.size() != 1)
     throw input_error(array.name, 0, "expected a vector, the shape is", array.shape_text());
   std::vector<std::int64_t> out = npy_values<std::int64_t>(array);
-  for (const std::int64_t v : out) {
-    if (v < 0 || v >= limit)
-      throw input_error(array.name, 0, "index is outside 0.." + std::to_string(limit - 1), std::to_string(v));
-  }
+  require_within(array.name, "index", out, limit);
   return out;
 }
 
@@ -77,10 +83,7 @@ struct MatrixArrays {
   /// Errors: an index is outside 0..limit - 1.
   [[nodiscard]] std::vector<std::int32_t> checked(const std::vector<std::int64_t>& wide, const char* what,
                                                   std::int64_t limit) const {
-    for (const std::int64_t v : wide) {
-      if (v < 0 || v >= limit)
-        throw input_error(file, 0, fmt::format("{} is outside 0..{}", what, limit - 1), std::to_string(v));
-    }
+    require_within(file, what, wide, limit);
     return {wide.begin(), wide.end()};
   }
   /// Which of `major` rows (columns, rows of blocks) each of `count` places of indptr is of.

@@ -5,17 +5,19 @@
 
 namespace plumb {
 
-/// 64 well mixed bits for (seed, stream, index). Source: the finaliser of Steele, Lea and Flood, "Fast splittable
-/// pseudorandom number generators", OOPSLA 2014 (variant 13 constants), applied once per key word.
+/// Every bit of the result depends on every bit of z, and no two z have one result. Source: the finaliser of Steele, Lea and Flood,
+/// "Fast splittable pseudorandom number generators", OOPSLA 2014 (variant 13 constants).
+[[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/// 64 well mixed bits for (seed, stream, index): mixed() once per key word.
 [[nodiscard]] constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream,
                                                   std::uint64_t index) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u;
-  const auto mix = [](std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  };
-  return mix(mix(mix(seed + kGolden) + stream * kGolden + 1) + index * kGolden);
+  return mixed(mixed(mixed(seed + kGolden) + stream * kGolden + 1) + index * kGolden);
 }
 
 /// Uniform in [0, 1), 53 bits.

@@ -76,7 +76,7 @@ class SecondCaller {
 
  private:
   static void in_two_threads(const std::function<void()>& first, const std::function<void()>& second) {
-    std::exception_ptr thrown;
+    std::exception_ptr of_first, of_second;
     std::atomic<int> there{0};
     const auto meet = [&there] {  // a start takes longer than a small case
       for (++there; there < 2;) std::this_thread::yield();
@@ -85,14 +85,15 @@ class SecondCaller {
       try {
         meet();
         second();
-      } catch (...) { thrown = std::current_exception(); }
+      } catch (...) { of_second = std::current_exception(); }
     });
     try {
       meet();
       first();
-    } catch (...) { thrown = std::current_exception(); }
+    } catch (...) { of_first = std::current_exception(); }
     other.join();
-    if (thrown) std::rethrow_exception(thrown);
+    if (of_first) std::rethrow_exception(of_first);
+    if (of_second) std::rethrow_exception(of_second);
   }
 
   const AnyVariant& variant_;

@@ -4,19 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/random.hpp"
+
 namespace plumb {
 namespace {
 
 constexpr Poison kPoisons[] = {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b};
 
-// Mixes all bits: the low ones of FNV-1a depend on the low ones of each letter alone.
-std::uint64_t mixed(std::uint64_t h) {
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
-  return h ^ (h >> 31);
-}
-
-// What a case draws for a name: the draws of two names have nothing to do with each other.
+// What a case draws for a name: the draws of two names have nothing to do with each other. Mixed, since the low bits of FNV-1a depend on
+// the low ones of each letter alone.
 std::uint64_t draw(const std::string& id, std::string_view kind) {
   return mixed(hash_of(id) + mixed(hash_of(kind)));
 }

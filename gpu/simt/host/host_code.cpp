@@ -76,10 +76,6 @@ void report_device_memory(const Array& array, std::size_t offset, bool writes, L
   f->finding.hint = "cudaMemcpy brings it to the host";
 }
 
-}  // namespace
-
-namespace {
-
 /// Bytes that a function of a stream wrote, one run after another.
 struct WrittenByFunction {
   const unsigned char *begin, *end;

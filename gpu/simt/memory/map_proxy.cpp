@@ -68,11 +68,7 @@ void report(const Thread& t, const Array& a, std::size_t offset, const Mark& wri
       &t, locate(here), write.location);
   if (f == nullptr) return;
   f->finding.is_note = is_note;
-  f->finding.array = a.name;
-  f->finding.offset = static_cast<std::int64_t>(offset);
-  f->finding.has_other = true;
-  f->other_launch = launch_of(write.block);
-  f->finding.other_thread = thread_of(write, f->other_launch);
+  name_other(*f, {a.name.c_str(), static_cast<std::int64_t>(offset), nullptr}, write, launch_of(write.block));
   f->finding.hint =
       "a copy may read the map as it was: .release behind the write, then .acquire of its 128 bytes in each "
       "block before its first copy; a map that is a __grid_constant__ parameter needs neither";

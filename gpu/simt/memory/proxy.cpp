@@ -63,11 +63,7 @@ void report_unfenced(const std::string& does, Location here, const Mark& then, c
                        &t, here, then.location);
   if (f == nullptr) return;
   f->finding.is_note = is_note;
-  f->finding.array = target.array;
-  f->finding.offset = target.offset;
-  f->finding.has_other = true;
-  f->other_launch = current().schedule.number;
-  f->finding.other_thread = thread_of(then, f->other_launch);
+  name_other(*f, target, then, current().schedule.number);
   f->finding.hint = hint;
 }
 

@@ -189,6 +189,8 @@ std::vector<TrailStep> trail_of(const Mark& mark, unsigned warp);
 // report.cpp: sentences about a race
 /// Who left the mark, a block of that launch's.
 ThreadId thread_of(const Mark& mark, int launch);
+/// Says where a finding is, and who did what stands there: `other`, of a launch.
+void name_other(RawFinding& finding, const Target& target, const Mark& other, int launch);
 void report_race(const Thread& thread, const Mark& now, const Mark& then, const Target& target);
 /// A use of memory that an operation of another stream allocated, which nothing orders before it.
 void report_before_allocation(const Thread& thread, const Mark& now, const Mark& allocation,

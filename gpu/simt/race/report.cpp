@@ -34,6 +34,14 @@ ThreadId thread_of(const Mark& m, int launch) {
   return id;
 }
 
+void name_other(RawFinding& finding, const Target& target, const Mark& other, int launch) {
+  finding.finding.array = target.array;
+  finding.finding.offset = target.offset;
+  finding.finding.has_other = true;
+  finding.finding.other_thread = thread_of(other, launch);
+  finding.other_launch = launch;
+}
+
 namespace {
 
 const char* verb(const Mark& m, bool shared) {
@@ -168,14 +176,10 @@ void report_race(const Thread& t, const Mark& now, const Mark& other, const Targ
                        in_streams(launch)),
            &t, now.location, then.location);
   if (f == nullptr) return;
-  f->finding.array = target.array;
-  f->finding.offset = target.offset;
-  f->finding.has_other = true;
-  f->other_launch = launch;
+  name_other(*f, target, then, launch);
   if (both_plain) f->pair = both_write ? RawFinding::kWriteWrite : RawFinding::kReadWrite;
   f->both_volatile = now.is_volatile != 0 && then.is_volatile != 0 && target.home == nullptr;
   f->tried = read_beside_update(now, then);
-  f->finding.other_thread = thread_of(then, launch);
   if (current().run.options.trails) {
     f->finding.trail = trail_of(now, t.warp);
     f->finding.other_trail = trail_of(then, warp_behind(then));
@@ -197,11 +201,7 @@ void report_before_allocation(const Thread& t, const Mark& now, const Mark& allo
                        target.array, target.offset, verb(now, false), in_streams(launch)),
            &t, now.location, allocation.location);
   if (f == nullptr) return;
-  f->finding.array = target.array;
-  f->finding.offset = target.offset;
-  f->finding.has_other = true;
-  f->other_launch = launch;
-  f->finding.other_thread = thread_of(allocation, launch);
+  name_other(*f, target, allocation, launch);
   f->finding.hint =
       "memory of a stream is there for another one only behind an event of the first that it waits for, or "
       "once "
