@@ -19,20 +19,47 @@
 
 namespace plumb {
 
-/// What a kernel's type argument T stands for in a contract: how inputs, outputs and scalars are stored. For float and double all are T. A tag
-/// of a narrower type has a specialisation of Stored, and a row in dtype.hpp that says the same of the judge's side.
+/// What a kernel's type argument T stands for in a contract: how inputs, outputs and scalars are stored. For float and double all are T; for
+/// f16, bf16, e4m3 and e5m2 inputs and outputs are T, and scalars float.
 template <class T>
 struct Stored {
   using In = T;
   using Out = T;
-  using Scalar = T;
+  using Scalar = float;
 };
+template <>
+struct Stored<double> {
+  using In = double;
+  using Out = double;
+  using Scalar = double;
+};
+/// Inputs of one type, outputs of another: f16_f32 is the type of that name in a case's id.
+template <class I, class O>
+struct Mixed {};
+template <class I, class O>
+struct Stored<Mixed<I, O>> {
+  using In = I;
+  using Out = O;
+  using Scalar = float;
+};
+using f16_f32 = Mixed<f16, float>;
+using bf16_f32 = Mixed<bf16, float>;
+using e4m3_f16 = Mixed<e4m3, f16>;
+using e4m3_bf16 = Mixed<e4m3, bf16>;
+using e4m3_f32 = Mixed<e4m3, float>;
+using e5m2_f16 = Mixed<e5m2, f16>;
+using e5m2_bf16 = Mixed<e5m2, bf16>;
+using e5m2_f32 = Mixed<e5m2, float>;
 template <class T>
 using in_t = typename Stored<T>::In;
 template <class T>
 using out_t = typename Stored<T>::Out;
 template <class T>
-using scalar_t = typename Stored<T>::Scalar;
+using scalar_t = typename Stored<T>::Scalar;  // that in which a variant computes, unless it declares another
+
+/// The row of a kernel's type argument.
+template <class T>
+inline constexpr Dtype kDtype = detail::dtype_of(kFormat<in_t<T>>, kFormat<out_t<T>>);
 
 /// Whose memory a view points into.
 enum class Space : std::uint8_t { host, device };

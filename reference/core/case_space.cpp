@@ -53,6 +53,7 @@ bool fits_type(double scalar, Dtype dtype) {
   const FormatFacts& f = facts(facts(dtype).scalar);
   if (scalar != 1 && representable(f.format, scalar) == 1) return false;
   const double size = std::fabs(scalar);
+  if (!is_shown_by(facts(dtype).out, scalar)) return false;
   return size == 0 || size > 1e-20 || (size < std::sqrt(f.eta) / 2 && size > f.smallest_normal);
 }
 

@@ -7,7 +7,21 @@
 
 namespace plumb {
 
-enum class Dtype : std::uint8_t { f32, f64 };
+enum class Dtype : std::uint8_t {
+  f32,
+  f64,
+  f16,
+  bf16,
+  f16_f32,
+  bf16_f32,
+  e4m3,
+  e4m3_f16,
+  e4m3_bf16,
+  e4m3_f32,
+  e5m2_f16,
+  e5m2_bf16,
+  e5m2_f32
+};
 
 struct DtypeFacts {
   Dtype dtype;
@@ -20,7 +34,18 @@ struct DtypeFacts {
 /// One row per type, in the order of the enumeration.
 inline constexpr DtypeFacts kDtypes[] = {
     {Dtype::f32, "f32", Format::f32, Format::f32, Format::f32, Format::f32},
-    {Dtype::f64, "f64", Format::f64, Format::f64, Format::f64, Format::f64}};
+    {Dtype::f64, "f64", Format::f64, Format::f64, Format::f64, Format::f64},
+    {Dtype::f16, "f16", Format::f16, Format::f16, Format::f32, Format::f32},
+    {Dtype::bf16, "bf16", Format::bf16, Format::bf16, Format::f32, Format::f32},
+    {Dtype::f16_f32, "f16_f32", Format::f16, Format::f32, Format::f32, Format::f32},
+    {Dtype::bf16_f32, "bf16_f32", Format::bf16, Format::f32, Format::f32, Format::f32},
+    {Dtype::e4m3, "e4m3", Format::e4m3, Format::e4m3, Format::f32, Format::f32},
+    {Dtype::e4m3_f16, "e4m3_f16", Format::e4m3, Format::f16, Format::f32, Format::f32},
+    {Dtype::e4m3_bf16, "e4m3_bf16", Format::e4m3, Format::bf16, Format::f32, Format::f32},
+    {Dtype::e4m3_f32, "e4m3_f32", Format::e4m3, Format::f32, Format::f32, Format::f32},
+    {Dtype::e5m2_f16, "e5m2_f16", Format::e5m2, Format::f16, Format::f32, Format::f32},
+    {Dtype::e5m2_bf16, "e5m2_bf16", Format::e5m2, Format::bf16, Format::f32, Format::f32},
+    {Dtype::e5m2_f32, "e5m2_f32", Format::e5m2, Format::f32, Format::f32, Format::f32}};
 
 [[nodiscard]] constexpr const DtypeFacts& facts(Dtype dtype) {
   return kDtypes[static_cast<std::uint8_t>(dtype)];
@@ -35,19 +60,17 @@ inline constexpr Dtype kUsualDtypes[] = {Dtype::f32, Dtype::f64};
   return d.in == Format::f64 || d.out == Format::f64 ? Format::f64 : Format::f32;
 }
 
-/// The row of a kernel's type argument T; a type that no row is of does not compile.
-template <class T>
-struct DtypeOf;
-template <>
-struct DtypeOf<float> {
-  static constexpr Dtype value = Dtype::f32;
-};
-template <>
-struct DtypeOf<double> {
-  static constexpr Dtype value = Dtype::f64;
-};
-template <class T>
-inline constexpr Dtype kDtype = DtypeOf<T>::value;
+/// Whether outputs are stored in fewer digits than the sums have: an output then stands for a cell of numbers (reference/core/cell.hpp).
+[[nodiscard]] constexpr bool is_narrow(Format output) {
+  return is_floating(output) && facts(output).digits < facts(Format::f32).digits;
+}
+
+/// Whether usual values times `factor` are neither all 0 nor all infinite in a narrow output.
+[[nodiscard]] constexpr bool is_shown_by(Format output, double factor) {
+  const double size = factor < 0 ? -factor : factor;
+  return size == 0 || !is_narrow(output) ||
+         (size >= facts(output).smallest_normal && size <= facts(output).largest);
+}
 
 namespace detail {
 constexpr bool dtypes_are_in_order() {
@@ -58,6 +81,14 @@ constexpr bool dtypes_are_in_order() {
   return true;
 }
 static_assert(dtypes_are_in_order(), "kDtypes has one row per Dtype, in the order of the enumeration");
+
+// The row of these formats; to ask for one that no row has does not compile.
+constexpr Dtype dtype_of(Format in, Format out) {
+  for (const DtypeFacts& d : kDtypes) {
+    if (d.in == in && d.out == out) return d.dtype;
+  }
+  throw "no row of kDtypes has these formats";
+}
 }  // namespace detail
 
 /// Of two things, one for each type in which values are computed, that for V: float or double.

@@ -13,16 +13,35 @@ double symmetric(std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
   return 2 * random_unit(seed, stream, i) - 1 + 0x1p-54;  // never exactly 0 or -1
 }
 
-// Exponents of the fill scaled. That of a term of a sum is the same in every operand of a case.
-int exponent_of_line(std::uint64_t seed, std::uint64_t stream, std::int64_t line) {
-  return static_cast<int>(random_below(seed, stream + 8, static_cast<std::uint64_t>(line), 25)) - 12;
+// Uniform in [-reach, reach].
+int draw_exponent(std::uint64_t seed, std::uint64_t stream, std::int64_t at, int reach) {
+  const auto all = static_cast<std::uint64_t>(2 * reach + 1);
+  return static_cast<int>(random_below(seed, stream, static_cast<std::uint64_t>(at), all)) - reach;
 }
-int exponent_of_term(std::uint64_t seed, std::int64_t term) {
-  constexpr std::uint64_t kTerms = 900;  // a stream of no operand
-  return static_cast<int>(random_below(seed, kTerms, static_cast<std::uint64_t>(term), 13)) - 6;
+
+// Integers of the fill wide need all digits of the format, up to 13.
+int wide_digits(Format stored) { return std::min(13, facts(stored).digits); }
+
+// The numbers by which the fill index names places: a prime below 2^23, or the largest below 2^digits.
+std::uint64_t places_of(Format stored) {
+  constexpr std::uint64_t kPrimes[] = {7, 13, 251, 2039, 8388593};
+  std::uint64_t most = kPrimes[0];
+  for (const std::uint64_t prime : kPrimes) {
+    if (static_cast<double>(prime) < std::exp2(facts(stored).digits)) most = prime;
+  }
+  return most;
 }
 
 }  // namespace
+
+int exponent_of_line(std::uint64_t seed, std::uint64_t stream, std::int64_t line, Format stored) {
+  return draw_exponent(seed, stream, line, std::min(12, facts(stored).max_exponent / 3));
+}
+
+int exponent_of_term(std::uint64_t seed, std::int64_t term, Format stored) {
+  constexpr std::uint64_t kTerms = 900;  // a stream of no operand: a term's exponent is the same in every one
+  return draw_exponent(seed, kTerms, term, std::min(6, facts(stored).max_exponent / 6));
+}
 
 FewValues::FewValues(std::uint64_t seed, std::uint64_t stream)
     : seed_(seed),
@@ -46,26 +65,29 @@ template <class T>
 void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role role, std::uint64_t seed,
                  std::uint64_t stream, Format stored) {
   const FewValues few(seed, stream);
+  const std::uint64_t wide = std::uint64_t{1} << wide_digits(stored), places = places_of(stored);
   const auto value = [&](std::int64_t i, std::int64_t j) -> double {
     const auto row = static_cast<std::uint64_t>(i), at = static_cast<std::uint64_t>(i * cols + j);
     switch (fill) {
       case Fill::exact:
         return static_cast<double>(random_below(seed, stream, at, 17)) - 8;
       case Fill::wide:
-        return role == Role::left ? static_cast<double>(2 * random_below(seed, stream, at, 8192) + 1) - 8192
+        return role == Role::left ? static_cast<double>(2 * random_below(seed, stream, at, wide) + 1) -
+                                        static_cast<double>(wide)
                                   : static_cast<double>(random_below(seed, stream, at, 3)) - 1;
       case Fill::index:
         if (role == Role::left)
           return j == static_cast<std::int64_t>(
                           random_below(seed, stream + 7, row, static_cast<std::uint64_t>(cols)));
-        return role == Role::right ? static_cast<double>(1 + at % 8388593u) : 0;
+        return role == Role::right ? static_cast<double>(1 + at % places) : 0;
       case Fill::positive:
         return random_unit(seed, stream, at) + 0x1p-54;
       case Fill::scaled: {
         const bool right = role == Role::right;
-        const int of_term = role == Role::addend ? 0 : exponent_of_term(seed, right ? i : j);
-        return std::ldexp(symmetric(seed, stream, at),
-                          exponent_of_line(seed, stream, right ? j : i) + (right ? -of_term : of_term));
+        const int of_term = role == Role::addend ? 0 : exponent_of_term(seed, right ? i : j, stored);
+        return std::ldexp(
+            symmetric(seed, stream, at),
+            exponent_of_line(seed, stream + 8, right ? j : i, stored) + (right ? -of_term : of_term));
       }
       case Fill::few:
         return role == Role::right ? few.at(j, i, rows) : few.at(i, j, cols);

@@ -12,11 +12,12 @@ enum class Role : std::uint8_t { left, right, addend };
 /// Fills `data` (rows, cols), ld == cols, with f(fill, role, seed, stream, element). `stream` tells operands of one case apart.
 /// Sparse operands draw smaller integers for exact and wide in rows so long that their sums would not be exact.
 ///   exact     integers in [-8, 8], so that sums of up to 262,144 products are exact in fp32
-///   wide      left: odd integers of 13 bits; right and addend: -1, 0, 1
-///   index     left: one 1 per row, else 0; right: 1 + position code, below 2^23; addend: 0
+///   wide      left: odd integers of 13 bits, or of all that the format has; right and addend: -1, 0, 1
+///   index     left: one 1 per row, else 0; right: 1 + position code, below 2^23 and exact in the format; addend: 0
 ///   real      uniform (-1, 1);  positive  uniform (0, 1)
 ///   scaled    real times 2^e, e in [-12, 12] drawn per row (left, addend) or per column (right); and times 2^f (left) and 2^-f (right),
-///             f in [-6, 6] drawn per term of a sum: per column of the left operand and row of the right one
+///             f in [-6, 6] drawn per term of a sum: per column of the left operand and row of the right one; e and f less where the
+///             format's range is small
 ///   hostile   real, with special values at each class of position (special_values.hpp)
 ///   few       the values of FewValues, line by line: a row (left, addend) or a column (right)
 ///   own       as real; the sparse operand keeps its file's values (make_sparse)
@@ -33,6 +34,10 @@ void fill_values(T* data, std::int64_t rows, std::int64_t cols, const Case& c, R
                  std::uint64_t stream) {
   fill_values(data, rows, cols, c.fill, role, c.seed, stream, stored_format(c, role));
 }
+
+/// Exponents of the fill scaled: of a line, drawn from `stream`, and of a term, which has the same in every operand of a case.
+[[nodiscard]] int exponent_of_line(std::uint64_t seed, std::uint64_t stream, std::int64_t line, Format stored);
+[[nodiscard]] int exponent_of_term(std::uint64_t seed, std::int64_t term, Format stored);
 
 /// Few different values, so that terms of a sum are equal, and so are their roundings. The seed decides how many values there are, whether
 /// all lines share them (then they stand mixed) or each line has its own, mixed or in runs, down to one value for a line, and their sign.

@@ -95,7 +95,21 @@ inline void encode(Format format, double value, void* to) {
 /// Whether arrays of it hold values rather than places.
 [[nodiscard]] constexpr bool is_floating(Format format) { return facts(format).unit > 0; }
 
-/// The format of a type's bits, for the types in which the host computes and stores: float, double, std::int32_t.
+/// Numbers of 16 and 8 bits as they are stored: bits, and no arithmetic (reference/core/values.hpp converts them).
+struct f16 {
+  std::uint16_t bits;
+};
+struct bf16 {
+  std::uint16_t bits;
+};
+struct e4m3 {
+  std::uint8_t bits;
+};
+struct e5m2 {
+  std::uint8_t bits;
+};
+
+/// The format of a type's bits.
 template <class T>
 inline constexpr Format kFormat = Format::none;
 template <class T>
@@ -104,6 +118,14 @@ template <>
 inline constexpr Format kFormat<float> = Format::f32;
 template <>
 inline constexpr Format kFormat<double> = Format::f64;
+template <>
+inline constexpr Format kFormat<f16> = Format::f16;
+template <>
+inline constexpr Format kFormat<bf16> = Format::bf16;
+template <>
+inline constexpr Format kFormat<e4m3> = Format::e4m3;
+template <>
+inline constexpr Format kFormat<e5m2> = Format::e5m2;
 template <>
 inline constexpr Format kFormat<std::int32_t> = Format::i32;
 

@@ -67,8 +67,9 @@ Fill fill_of_one_sign(Fill fill) { return is_bitwise(fill) || fill == Fill::few 
 double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_t terms) {
   const double n = static_cast<double>(terms);
   const double flushed = t.arithmetic.flushes ? (n + 1) * t.smallest_normal() : 0;
-  // integers are exact; integers scaled into the subnormals are, up to what is flushed
-  if (is_bitwise(t.fill)) return magnitude > 0 && magnitude < flushed ? flushed : 0;
+  // integers are exact, in a declared accumulator up to its digits; integers scaled into the subnormals are, up to what is flushed
+  const bool holds = t.accumulate() == facts(t.dtype).accumulate || magnitude * t.unit() <= 1;
+  if (is_bitwise(t.fill) && holds) return magnitude > 0 && magnitude < flushed ? flushed : 0;
   return operand_roundings(t.arithmetic, magnitude) + roundings_of(t, value, magnitude, n) +
          underflow_of(t, n) + flushed;
 }
@@ -107,9 +108,26 @@ Cost cost_of(const Work& work, Dtype dtype) {
           facts(d.in).bytes * work.values_in + facts(d.out).bytes * work.values_out + work.index_bytes};
 }
 
+namespace {
+
+// Whether the type's outputs show every factor of a case.
+bool shows_factors(Dtype dtype, std::string_view params) {
+  for (const std::string& item : split(params, ',')) {
+    const char* const word = item.c_str() + item.find('=') + 1;
+    char* end = nullptr;
+    const double number = std::strtod(word, &end);
+    if (end != word && *end == '\0' && number != std::floor(number) && !is_shown_by(facts(dtype).out, number))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void CaseList::add(Tier tier, std::string_view params, std::initializer_list<Fill> fills,
                    std::string_view why, std::initializer_list<Dtype> only) {
   for (const Dtype dtype : only.size() > 0 ? std::vector<Dtype>(only) : dtypes_) {
+    if (!shows_factors(dtype, params)) continue;
     for (const Fill fill : fills) {
       Case c;
       c.op = op_;

@@ -153,7 +153,8 @@ class CaseList {
   /// `dtypes`: those of the operator, one case each.
   CaseList(std::string_view op, std::span<const Dtype> dtypes)
       : op_(op), dtypes_(dtypes.begin(), dtypes.end()) {}
-  /// params: "rows=7,cols=5,density=0.3" in the order they are to be printed. `only`: the types of these cases; none: all of the operator.
+  /// params: "rows=7,cols=5,density=0.3" in the order they are to be printed. `only`: the types of these cases; none: all of the operator whose
+  /// outputs show a factor of that size.
   void add(Tier tier, std::string_view params, std::initializer_list<Fill> fills, std::string_view why,
            std::initializer_list<Dtype> only = {});
   /// The fill hostile with the seeds 1 to `seeds`: every special value meets every class of position that the shape has.

@@ -76,7 +76,7 @@ void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t str
       const auto row = static_cast<std::uint64_t>(i);
       const auto one = begin + static_cast<std::int32_t>(random_below(
                                    seed, stream + 7, row, static_cast<std::uint64_t>(end - begin)));
-      const int exponent = static_cast<int>(random_below(seed, stream + 9, row, 25)) - 12;
+      const int exponent = exponent_of_line(seed, stream + 9, i, stored);
       for (std::int32_t k = begin; k < end; ++k) {
         a.val[k] = fill == Fill::index ? static_cast<T>(k == one) : std::ldexp(a.val[k], exponent);
       }
@@ -86,19 +86,23 @@ void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t str
 
 namespace {
 
-// Powers of two of facing=large, and of facing=rows_small: of the smallest rows, and of the operand that they face.
-template <class T>
+// Powers of two of facing=large, and of facing=rows_small: of the smallest rows, and of the operand that they face; by the largest exponent
+// of the format. Where it is small, products of two large operands stay below the largest number.
 struct FacingScales {
-  static constexpr bool kFloat = std::numeric_limits<T>::digits == 24;
-  static constexpr int kLarge = kFloat ? 50 : 400, kSmallest = kFloat ? -117 : -1014,
-                       kFaced = kFloat ? 58 : 507;
-  static constexpr int kSteps = 8;
+  int max_exponent, large, smallest, faced;
 };
+constexpr FacingScales kFacingScales[] = {
+    {1023, 400, -1014, 507}, {127, 50, -117, 58}, {15, 5, -9, 5}, {8, 2, -4, 2}};
+constexpr int kScaleSteps = 8;
 
-template <class T>
-int exponent_of_row(std::int64_t i) {
-  using Scales = FacingScales<T>;
-  return Scales::kSmallest * static_cast<int>(i % Scales::kSteps) / (Scales::kSteps - 1);
+const FacingScales& facing_scales(Format stored) {
+  const FacingScales* row = std::begin(kFacingScales);
+  while (row + 1 != std::end(kFacingScales) && row->max_exponent > facts(stored).max_exponent) ++row;
+  return *row;
+}
+
+int exponent_of_row(std::int64_t i, Format stored) {
+  return facing_scales(stored).smallest * static_cast<int>(i % kScaleSteps) / (kScaleSteps - 1);
 }
 
 // The column of a left operand that is all zeros by facing=zeros, and the row of a right one that they meet: in no first and no last tile.
@@ -145,10 +149,10 @@ void scale_all(T* data, std::int64_t size, int exponent) {
 }
 
 template <class T>
-void put_small_rows(T* data, std::int64_t rows, std::int64_t cols, Role role) {
+void put_small_rows(T* data, std::int64_t rows, std::int64_t cols, Role role, Format stored) {
   for (std::int64_t i = 0; role == Role::left && i < rows; ++i)
-    scale_all(data + i * cols, cols, exponent_of_row<T>(i));
-  if (role == Role::right) scale_all(data, rows * cols, FacingScales<T>::kFaced);
+    scale_all(data + i * cols, cols, exponent_of_row(i, stored));
+  if (role == Role::right) scale_all(data, rows * cols, facing_scales(stored).faced);
 }
 
 template <class T>
@@ -236,9 +240,9 @@ void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Ro
   } else if (facing == "run_of_zeros") {
     put_run_of_zeros(data, rows, cols, role);
   } else if (facing == "large") {
-    scale_all(data, size, FacingScales<T>::kLarge * (role == Role::addend ? 2 : 1));
+    scale_all(data, size, facing_scales(stored.format).large * (role == Role::addend ? 2 : 1));
   } else if (facing == "rows_small") {
-    put_small_rows(data, rows, cols, role);
+    put_small_rows(data, rows, cols, role, stored.format);
   } else if (facing == "cancels") {
     if (c.fill == Fill::own)
       throw Error(fmt::format("case '{}': facing=cancels: the values of a file stay as they are", c.id()));
@@ -293,7 +297,7 @@ void put_facing(Csr<T>& a, const Case& c) {
     if (facing == "cancels") {
       make_cancelling(row, entries);
     } else {
-      scale_all(row, entries, exponent_of_row<T>(i));
+      scale_all(row, entries, exponent_of_row(i, facts(c.dtype).in));
     }
   }
 }

@@ -24,7 +24,9 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct Gemm {
   static constexpr const char* kName = "gemm";
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {
+      Dtype::f32,      Dtype::f64,       Dtype::f16,      Dtype::bf16,     Dtype::f16_f32,   Dtype::bf16_f32,
+      Dtype::e4m3_f16, Dtype::e4m3_bf16, Dtype::e4m3_f32, Dtype::e5m2_f16, Dtype::e5m2_bf16, Dtype::e5m2_f32};
   static constexpr const char* kExtents[] = {"m", "n", "k"};  // parameters of a case
 
   template <class T>

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "reference/core/abi.hpp"
 #include "reference/core/dtype.hpp"
 #include "reference/core/format.hpp"
 #include "reference/core/random.hpp"
 #include "reference/core/small_floats.hpp"
+#include "reference/core/values.hpp"
 
 using namespace plumb;
 
@@ -176,5 +178,40 @@ TEST_CASE("a type's row says how its arrays are stored, and the judge's type hol
   }
   CHECK(kDtype<float> == Dtype::f32);
   CHECK(kDtype<double> == Dtype::f64);
+  CHECK(kDtype<bf16> == Dtype::bf16);
+  CHECK(kDtype<e4m3_bf16> == Dtype::e4m3_bf16);
   CHECK(with_value_type(Dtype::f64, [](auto zero) { return sizeof zero; }) == 8);
+}
+
+namespace {
+
+// Every code of E through value(), and numbers on, between and beyond those of E through stored().
+template <class E>
+void check_values(Format format) {
+  for (std::uint32_t code = 0; code < 1u << (8 * sizeof(E)); ++code) {
+    E element;
+    element.bits = static_cast<decltype(element.bits)>(code);
+    const double want = decode(format, &element), got = static_cast<double>(value(element));
+    CHECK_MESSAGE(
+        (std::isnan(want) ? std::isnan(got) : want == got && std::signbit(want) == std::signbit(got)),
+        facts(format).name, " ", code);
+    for (const float near : {static_cast<float>(got), std::nextafter(static_cast<float>(got), 1e38f),
+                             static_cast<float>(got) * (1 + static_cast<float>(facts(format).unit))}) {
+      std::uint64_t bits = 0;
+      encode(format, static_cast<double>(near), &bits);
+      const double rounded = decode(format, &bits);
+      const E as_stored = stored<E>(near);
+      const double is = decode(format, &as_stored);
+      CHECK_MESSAGE((std::isnan(rounded) ? std::isnan(is) : rounded == is), facts(format).name, " ", near);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("kernels widen and round as the table of formats does") {
+  check_values<f16>(Format::f16);
+  check_values<bf16>(Format::bf16);
+  check_values<e4m3>(Format::e4m3);
+  check_values<e5m2>(Format::e5m2);
 }

@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <unordered_set>
 
 #include "reference/core/threads.hpp"
 #include "verify/engine/erased_operator.hpp"
@@ -21,6 +22,22 @@ std::int64_t telling_element(const V* data, std::int64_t rows, std::int64_t cols
     if (value != 0 && std::isfinite(value)) return e;
   }
   return 0;
+}
+
+// Whether there are so many elements and so few values that most terms of a sum of them have equals: four of each value, and 64 in all.
+template <class V>
+bool repeats(const ViewArray& a) {
+  const std::int64_t elements = a.rows * a.cols;
+  if (elements < 64) return false;
+  std::unordered_set<V> values;
+  const V* const data = a.data<V>();
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    for (std::int64_t j = 0; j < a.cols; ++j) {
+      values.insert(data[i * a.ld() + j]);
+      if (static_cast<std::int64_t>(values.size()) * 4 > elements) return false;
+    }
+  }
+  return true;
 }
 
 // A copy of an operand, (rows, ld), with the elements that `which` says negated: of the last operand all or one, of another all but three.
@@ -50,6 +67,7 @@ class ErasedCase final : public PreparedCase {
         data_(typed_.make(c)) {
     for (const char* key : contract.extents) extents_.push_back(c.number_or(key, 0));
     quantise_operands();
+    if (values_repeat() && !is_bitwise(fill_)) fill_ = Fill::few;
     typed_.validate(data_.views.data());
   }
 
@@ -163,6 +181,18 @@ class ErasedCase final : public PreparedCase {
         for (std::int64_t i = 0; i < a.rows; ++i) quantise(a.kind, a.data<V>() + i * a.ld(), a.cols);
       });
     }
+  }
+
+  // Whether every operand has few values, as narrow formats make of any: roundings of equal terms add up (docs/bounds.md).
+  [[nodiscard]] bool values_repeat() {
+    std::vector<ViewArray> operands = arrays();
+    std::erase_if(operands, [](const ViewArray& a) { return a.output || !a.values; });
+    const auto few = [&](const ViewArray& a) {
+      return with_value_type(dtype_, [&](auto zero) {
+        return facts(a.kind).digits < facts(kFormat<decltype(zero)>).digits && repeats<decltype(zero)>(a);
+      });
+    };
+    return !operands.empty() && std::all_of(operands.begin(), operands.end(), few);
   }
 
   // Whether the contract allows it: it may ask for a sign.

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/cell.hpp"
+#include "reference/core/dtype.hpp"
 #include "reference/core/fp.hpp"
 
 #ifdef __FAST_MATH__
@@ -24,9 +26,10 @@ double distance_of_copy(double got, double want) {
   return got == want && std::signbit(got) == std::signbit(want) ? 0 : kInf;
 }
 
-// Distance of got from want, as the format can hold it where the bound is 0 or where it is beyond its range; 0 when both are NaN or the same
+// Distance of got from want: of want from got's cell where the format is narrow; as the format can hold it where the bound is 0 or where it is beyond its range; 0 when both are NaN or the same
 // infinity, infinite when their classes differ.
 double distance(Format kind, double got, double want, double bound) {
+  if (bound > 0 && std::isfinite(want) && is_narrow(kind)) return distance_from_cell(kind, got, want);
   if (std::isfinite(got) && std::isfinite(want)) {
     // where the bound is 0 the answer is exact: compare with the reference rounded to the type
     return std::fabs(got - (bound == 0 ? representable(kind, want) : want));

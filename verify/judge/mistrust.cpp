@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/cell.hpp"
+
 namespace plumb {
 namespace {
 
@@ -16,7 +18,7 @@ struct Survey {
   std::int64_t inexact = -1;  // the first element whose partial sums cannot be exact
 };
 
-Survey survey(const ReferenceArray& array, const LargeArray<double>& bound, double exact_limit) {
+Survey survey(const ReferenceArray& array, Format kind, const LargeArray<double>& bound, double exact_limit) {
   const auto n = static_cast<std::int64_t>(array.value.size());
   bool varies = false, zeros_pass = true;
   std::int64_t inexact = n;
@@ -24,7 +26,9 @@ Survey survey(const ReferenceArray& array, const LargeArray<double>& bound, doub
   for (std::int64_t at = 0; at < n; ++at) {
     const auto i = static_cast<std::size_t>(at);
     varies = varies || !(array.value[i] == array.value[0]);
-    zeros_pass = zeros_pass && std::fabs(array.value[i]) <= bound[i];
+    const double of_zero =
+        is_narrow(kind) ? distance_from_cell(kind, 0, array.value[i]) : std::fabs(array.value[i]);
+    zeros_pass = zeros_pass && of_zero <= bound[i];
     if (array.magnitude[i] > exact_limit) inexact = std::min(inexact, at);
   }
   return {varies, zeros_pass, inexact < n ? inexact : -1};
@@ -53,7 +57,7 @@ std::string survey_all(const Case& c, PreparedCase& prepared) {
     }
     elements += s.elements();
     const Survey seen =
-        survey(array, prepared.bounds(static_cast<int>(o), Arithmetic::native), exact_limit(c, s));
+        survey(array, s.kind, prepared.bounds(static_cast<int>(o), Arithmetic::native), exact_limit(c, s));
     if (seen.inexact >= 0) {
       return fmt::format(
           "element {} of {} sums magnitudes to {:.3g}: its partial sums are not exact in {}: draw smaller "

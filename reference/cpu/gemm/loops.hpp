@@ -1,32 +1,34 @@
 // What gemm's loop orders share: the scaling of C, what alpha == 0 leaves to sum, and how long a loop order
 // may take.
 #pragma once
+#include "reference/core/values.hpp"
 #include "reference/ops/gemm.hpp"
 
 namespace plumb {
 
 /// C = beta C in rows [begin, end); zeros where beta == 0, without reading C.
-template <class T>
-void scale_rows(const DenseView<T, Space::host>& C, T beta, std::int64_t begin, std::int64_t end) {
+template <class E, class V>
+void scale_rows(const DenseView<E, Space::host>& C, V beta, std::int64_t begin, std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) {
-    for (std::int64_t j = 0; j < C.cols; ++j) C(i, j) = beta == T(0) ? T(0) : beta * C(i, j);
+    for (std::int64_t j = 0; j < C.cols; ++j)
+      C(i, j) = stored<E>(beta == V(0) ? V(0) : beta * value(C(i, j)));
   }
 }
 
 /// c = alpha sum + beta c, n elements; where beta == 0 without reading c.
-template <class T>
-void write_scaled(T* c, const T* sum, std::int64_t n, T alpha, T beta) {
-  if (beta == T(0)) {
-    for (std::int64_t l = 0; l < n; ++l) c[l] = alpha * sum[l];
+template <class E, class V>
+void write_scaled(E* c, const V* sum, std::int64_t n, V alpha, V beta) {
+  if (beta == V(0)) {
+    for (std::int64_t l = 0; l < n; ++l) c[l] = stored<E>(alpha * sum[l]);
   } else {
-    for (std::int64_t l = 0; l < n; ++l) c[l] = alpha * sum[l] + beta * c[l];
+    for (std::int64_t l = 0; l < n; ++l) c[l] = stored<E>(alpha * sum[l] + beta * value(c[l]));
   }
 }
 
 /// Number of terms to sum: none where alpha == 0, so that neither A nor B is read.
 template <class T>
 std::int64_t depth_of(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in) {
-  return p.alpha == T(0) ? 0 : in.A.cols;
+  return p.alpha == scalar_t<T>(0) ? 0 : in.A.cols;
 }
 
 template <class T>
