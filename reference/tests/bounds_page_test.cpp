@@ -25,7 +25,7 @@ std::vector<std::vector<std::string>> numbers_of_page() {
   while (std::getline(page, line)) {
     if (line.rfind("| type | arithmetic |", 0) == 0) {
       inside = true;
-    } else if (inside && line.rfind("| f", 0) == 0) {
+    } else if (inside && line.rfind("| ", 0) == 0) {
       std::vector<std::string> cells;
       for (const std::string& cell : split(line, '|'))
         if (const auto first = cell.find_first_not_of(' '); first != std::string::npos)
