@@ -43,10 +43,19 @@ plumb_plugin_function plugin_function(const std::string& path) {
   return reinterpret_cast<plumb_plugin_function>(symbol);
 }
 
-// Whether the list is one of this version of the interface. Errors: throws Error with what differs.
+// Whether a number is of a type as version 1 or 2 has them.
+bool is_type(std::int32_t dtype, std::uint32_t version) {
+  if (version == 1) return dtype == PLUMB_F32 || dtype == PLUMB_F64;
+  const auto of_values = [](std::int32_t format) {
+    return format >= PLUMB_F32 && format <= PLUMB_E5M2 && format != PLUMB_I32;
+  };
+  return of_values(dtype & 255) && (dtype >> 8 == 0 || of_values((dtype >> 8) - 1));
+}
+
+// Whether the list is one of a version of the interface. Errors: throws Error with what differs.
 void check_list(const std::string& path, const plumb_plugin* plugin) {
   if (plugin == nullptr) throw input_error(path, 0, PLUMB_PLUGIN_SYMBOL "() returned NULL");
-  if (plugin->version != PLUMB_PLUGIN_VERSION) {
+  if (plugin->version < 1 || plugin->version > PLUMB_PLUGIN_VERSION) {
     throw input_error(
         path, 0,
         fmt::format(
@@ -66,13 +75,16 @@ void check_list(const std::string& path, const plumb_plugin* plugin) {
 }
 
 // What is wrong with one variant's description, in words; empty: nothing.
-std::string fault_of(const plumb_variant& v) {
+std::string fault_of(const plumb_variant& v, std::uint32_t version) {
   if (v.size != sizeof(plumb_variant))
     return fmt::format("size is {}, not sizeof(plumb_variant) = {}", v.size, sizeof(plumb_variant));
   if (!valid_name(v.name)) return "its name must be of letters, digits, '_', '-' and '.'";
   if (v.op == nullptr || v.run == nullptr) return v.op == nullptr ? "op is NULL" : "run is NULL";
-  if (v.dtype != PLUMB_F32 && v.dtype != PLUMB_F64)
-    return fmt::format("dtype {} is neither PLUMB_F32 nor PLUMB_F64", v.dtype);
+  if (!is_type(v.dtype, version))
+    return fmt::format("dtype {} is no type of version {} of the plug-in interface", v.dtype, version);
+  if (version > 1 && (v.accumulate < 0 || v.accumulate > PLUMB_SUMS_IN(PLUMB_BF16) ||
+                      v.accumulate == PLUMB_SUMS_IN(PLUMB_I32)))
+    return fmt::format("accumulate is {}, not 0 or PLUMB_SUMS_IN a format of 16 bits or more", v.accumulate);
   if (v.device != PLUMB_HOST && v.device != PLUMB_CUDA)
     return fmt::format("device {} is neither PLUMB_HOST nor PLUMB_CUDA", v.device);
   if (v.arithmetic < PLUMB_NATIVE || v.arithmetic > PLUMB_BY_LSE)
@@ -89,10 +101,11 @@ std::string fault_of(const plumb_variant& v) {
 Plugin::Plugin(const std::string& path) {
   const plumb_plugin* plugin = plugin_function(path)();
   check_list(path, plugin);
+  version_ = plugin->version;
   std::set<std::string> listed;
   for (std::int32_t i = 0; i < plugin->count; ++i) {
     const plumb_variant& v = plugin->variants[i];
-    std::string wrong = fault_of(v);
+    std::string wrong = fault_of(v, version_);
     if (wrong.empty() && !listed.insert(fmt::format("{}|{}|{}", v.op, v.name, v.dtype)).second)
       wrong = fmt::format("is listed twice for {} in this type", printable(v.op));
     if (!wrong.empty()) {

@@ -14,10 +14,13 @@ class Plugin {
   /// understood.
   explicit Plugin(const std::string& path);
   [[nodiscard]] const std::vector<const plumb_variant*>& variants() const { return variants_; }
+  /// Of the interface for which the library was built: 1 to PLUMB_PLUGIN_VERSION.
+  [[nodiscard]] std::uint32_t version() const { return version_; }
   /// Null where there is none.
   [[nodiscard]] const plumb_variant* find(const std::string& op, const std::string& name, int dtype) const;
 
  private:
+  std::uint32_t version_ = 0;
   std::vector<const plumb_variant*> variants_;  // in the library, which stays open
 };
 

@@ -17,12 +17,23 @@
 extern "C" {
 #endif
 
-#define PLUMB_PLUGIN_VERSION 1
+#define PLUMB_PLUGIN_VERSION 2 /* a library that was built for version 1 is judged as before */
 #define PLUMB_PLUGIN_SYMBOL "plumb_plugin_entry"
 #define PLUMB_EXPORT __attribute__((visibility("default")))
 
-/* Element types. */
-enum { PLUMB_F32 = 0, PLUMB_F64 = 1, PLUMB_I32 = 2 };
+/* How an element is stored, and the type of a case whose inputs and outputs are stored so. Those of 16 and 8 bits are bits: IEEE's
+ * binary16, bfloat16, and OCP's E4M3 (no infinities, one NaN) and E5M2. Scalars of their cases are fp32. */
+enum {
+  PLUMB_F32 = 0,
+  PLUMB_F64 = 1,
+  PLUMB_I32 = 2,
+  PLUMB_F16 = 3,
+  PLUMB_BF16 = 4,
+  PLUMB_E4M3 = 5,
+  PLUMB_E5M2 = 6
+};
+/* The type of a case whose outputs are stored otherwise than its inputs: PLUMB_MIXED(PLUMB_E4M3, PLUMB_BF16) is "e4m3_bf16". */
+#define PLUMB_MIXED(in, out) ((in) | (((out) + 1) << 8))
 
 /* Where a variant runs, and so where its arrays lie. */
 enum { PLUMB_HOST = 0, PLUMB_CUDA = 1 };
@@ -42,16 +53,19 @@ enum {
   PLUMB_BY_LSE = 10  /* own type; log_softmax as x - (max + log sum) */
 };
 
+#define PLUMB_SUMS_IN(format) ((format) + 1)
+
 /* Flags of a variant. */
 enum { PLUMB_NOT_REPRODUCIBLE = 1 }; /* same input, other bits: atomics. Without it the claim is tested. */
 
-/* One array. Element (i, j) is at data[i * ld + j]; a vector has rank 1 and ld = 1. Inputs must not be written. */
+/* One array. Element (i, j) is at data[i * stride[0] + j * stride[1]]. Inputs must not be written. */
 typedef struct plumb_array {
   const char* name;
-  int32_t dtype;
-  int32_t rank;     /* 1 or 2 */
-  int64_t shape[2]; /* elements; a vector's length is shape[0], and shape[1] is 1 */
-  int64_t ld;       /* elements from row to row, >= shape[1] */
+  int32_t dtype;     /* how its elements are stored */
+  int32_t rank;      /* 1 to 4; those of today's operators are vectors and matrices */
+  int64_t shape[4];  /* elements; 1 from `rank` on */
+  int64_t stride[4]; /* elements from one index to the next; 0 from `rank` on */
+  int64_t ld;        /* of a matrix stride[0], elements from row to row; of a vector 1 */
   int32_t is_output;
   int32_t reserved;
   void* data; /* host memory, or device memory for PLUMB_CUDA */
@@ -77,7 +91,7 @@ typedef struct plumb_context {
 
 typedef struct plumb_call {
   uint32_t size; /* of this struct */
-  int32_t dtype; /* of the values: PLUMB_F32 or PLUMB_F64 */
+  int32_t dtype; /* of the case: PLUMB_F32, PLUMB_BF16, PLUMB_MIXED(...) */
   const char* op;
   const plumb_array* arrays; /* inputs, then outputs, in the order of the contract */
   const plumb_scalar* scalars;
@@ -88,7 +102,7 @@ typedef struct plumb_call {
 
 typedef struct plumb_variant {
   uint32_t size;    /* sizeof(plumb_variant) */
-  int32_t dtype;    /* PLUMB_F32 or PLUMB_F64: one entry per type */
+  int32_t dtype;    /* PLUMB_F32, PLUMB_BF16, PLUMB_MIXED(...): one entry per type */
   const char* op;   /* "spmv" */
   const char* name; /* "01_mine", listed as user/01_mine: letters, digits, '_', '-', '.' */
   int32_t device;   /* PLUMB_HOST or PLUMB_CUDA */
@@ -96,7 +110,8 @@ typedef struct plumb_variant {
   uint32_t flags;
   int32_t alignment; /* bytes every base pointer and ld must be a multiple of; 0: the element size */
   int32_t min_sm;    /* compute capability * 10; 0: any */
-  int32_t reserved;
+  /* 0: sums are kept in fp32, in fp64 for PLUMB_F64. PLUMB_SUMS_IN(PLUMB_F16): in that format, and the bound follows from it. */
+  int32_t accumulate;
   /* NULL: everything is supported. Returns NULL for yes, or the reason why not. */
   const char* (*supports)(const plumb_call*);
   /* Returns NULL, or what went wrong: the verdict is then `error`, with that text. */

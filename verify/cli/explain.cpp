@@ -26,6 +26,11 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "errs by 240 to 7000. The table shows the largest of the fills exact, wide, index, real and scaled, "
      "whose "
      "terms have zero mean: in sums of one sign, or of values that repeat, it grows with the sum's length."},
+    {"cell",
+     "An output of 16 or 8 bits stands for all numbers that round to it, nearest even: its cell, both ends "
+     "included. The exact value must lie in the cell, or no farther from it than the bound of the sum before "
+     "its last rounding: err is that distance. With fp32 sums nearly every element has one legal bit pattern. "
+     "Beyond the largest number the cell is that of infinity, in e4m3 of NaN. docs/bounds.md derives it."},
     {"poison",
      "What outputs, padding and workspace hold before a run: a NaN payload in one run, two finite sentinels "
      "in others. An element "

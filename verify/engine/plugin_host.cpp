@@ -26,26 +26,84 @@ static_assert(kArithmetics[PLUMB_BY_LSE].arithmetic == Arithmetic::by_lse &&
                   kArithmetics[PLUMB_COMPENSATED].arithmetic == Arithmetic::compensated,
               "plugin_abi.h numbers arithmetic as abi.hpp does");
 
-// How plugin_abi.h numbers formats and types.
-constexpr std::pair<Format, int> kFormatNumbers[] = {
-    {Format::f32, PLUMB_F32}, {Format::f64, PLUMB_F64}, {Format::i32, PLUMB_I32}};
-constexpr std::pair<Dtype, int> kDtypeNumbers[] = {{Dtype::f32, PLUMB_F32}, {Dtype::f64, PLUMB_F64}};
+// How plugin_abi.h numbers formats.
+constexpr std::pair<Format, int> kFormatNumbers[] = {{Format::f32, PLUMB_F32},   {Format::f64, PLUMB_F64},
+                                                     {Format::i32, PLUMB_I32},   {Format::f16, PLUMB_F16},
+                                                     {Format::bf16, PLUMB_BF16}, {Format::e4m3, PLUMB_E4M3},
+                                                     {Format::e5m2, PLUMB_E5M2}};
 
-template <class E, std::size_t N>
-int number_of(const std::pair<E, int> (&numbers)[N], E value) {
-  for (const auto& [known, number] : numbers) {
-    if (known == value) return number;
+int number_of(Format format) {
+  for (const auto& [known, number] : kFormatNumbers) {
+    if (known == format) return number;
   }
-  throw Error(fmt::format("plug-ins of version {} know no {}", PLUMB_PLUGIN_VERSION, facts(value).name));
+  throw Error(fmt::format("plug-ins know no format {}", facts(format).name));
 }
 
-// Of a number that the loader has checked.
-Dtype dtype_of(int number) {
-  for (const auto& [dtype, known] : kDtypeNumbers) {
-    if (known == number) return dtype;
-  }
-  throw Error(fmt::format("a plug-in's type is numbered {}", number));
+int number_of(Dtype dtype) {
+  const DtypeFacts& d = facts(dtype);
+  const int in = number_of(d.in), out = number_of(d.out);
+  return in == out ? in : PLUMB_MIXED(in, out);
 }
+
+// Of a number that the loader has checked. Errors: formats of which no type is.
+Dtype dtype_of(const std::string& path, int number) {
+  for (const DtypeFacts& d : kDtypes) {
+    if (number_of(d.dtype) == number) return d.dtype;
+  }
+  throw input_error(path, 0, fmt::format("no type of a case has the number {}", number));
+}
+
+// The format of PLUMB_SUMS_IN, or none of its own.
+Format accumulator_of(int number) {
+  for (const auto& [format, known] : kFormatNumbers) {
+    if (PLUMB_SUMS_IN(known) == number) return format;
+  }
+  return Format::none;
+}
+
+// An array as version 1 has it.
+struct ArrayOfVersion1 {
+  const char* name;
+  std::int32_t dtype, rank;
+  std::int64_t shape[2], ld;
+  std::int32_t is_output, reserved;
+  void* data;
+};
+
+// The arrays of a call as the library's version of the interface has them.
+class CallArrays {
+ public:
+  CallArrays(const std::vector<ArrayInfo>& arrays, std::uint32_t version) : version_(version) {
+    for (const ArrayInfo& a : arrays) {
+      const int kind = number_of(a.kind), output = a.output ? 1 : 0;
+      const std::int64_t rows = a.vector ? a.cols : a.rows, cols = a.vector ? 1 : a.cols,
+                         ld = a.vector ? 1 : a.ld;
+      const char* const name = a.name.c_str();
+      if (version == 1) {
+        old_.push_back({name, kind, a.vector ? 1 : 2, {rows, cols}, ld, output, 0, a.data});
+      } else {
+        now_.push_back({name,
+                        kind,
+                        a.vector ? 1 : 2,
+                        {rows, cols, 1, 1},
+                        {ld, a.vector ? 0 : 1, 0, 0},
+                        ld,
+                        output,
+                        0,
+                        a.data});
+      }
+    }
+  }
+  [[nodiscard]] const plumb_array* data() const {
+    return version_ == 1 ? reinterpret_cast<const plumb_array*>(old_.data()) : now_.data();
+  }
+  [[nodiscard]] std::int32_t count() const { return static_cast<std::int32_t>(old_.size() + now_.size()); }
+
+ private:
+  std::uint32_t version_;
+  std::vector<ArrayOfVersion1> old_;
+  std::vector<plumb_array> now_;
+};
 
 const Plugin& opened(const std::string& path) {
   static std::map<std::string, std::unique_ptr<Plugin>> open;
@@ -71,9 +129,11 @@ void explain_choice(plumb_context* c, const char* text) {
 RunReply describe_plugin(const std::string& path) {
   RunReply reply;
   try {
+    const bool first = opened(path).version() == 1;
     for (const plumb_variant* v : opened(path).variants()) {
-      reply.findings.push_back(fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", v->op, v->name, v->dtype,
-                                           v->device, v->arithmetic, v->flags, v->alignment, v->min_sm));
+      reply.findings.push_back(fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", v->op, v->name, v->dtype,
+                                           v->device, v->arithmetic, v->flags, v->alignment, v->min_sm,
+                                           first ? 0 : v->accumulate));
     }
   } catch (const Error& e) {
     reply.status = RunReply::Status::error;
@@ -98,7 +158,7 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
   std::vector<VariantInfo> all;
   for (const std::string& line : outcome.reply.findings) {
     const std::vector<std::string> field = split(line, '\t');
-    if (field.size() != 8) throw input_error(path, 0, "malformed variant list from the plug-in");
+    if (field.size() != 9) throw input_error(path, 0, "malformed variant list from the plug-in");
     const auto number = [&](std::size_t i) { return std::stoi(field[i]); };
     VariantInfo v;
     v.op = field[0], v.name = "user/" + field[1], v.plugin = path;
@@ -107,10 +167,11 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
                         fmt::format("variant {}: no operator is called '{}'{} (verify --list)", field[1],
                                     printable(v.op), did_you_mean(v.op, known)));
     }
-    v.dtype = dtype_of(number(2));
+    v.dtype = dtype_of(path, number(2));
     v.device = number(3) == PLUMB_CUDA ? Device::gpu : Device::cpu;
     v.traits = Traits{kArithmetics[number(4)].arithmetic, (number(5) & PLUMB_NOT_REPRODUCIBLE) == 0,
                       number(6), number(7)};
+    if (number(8) != 0) v.traits.arithmetic.accumulate = accumulator_of(number(8));
     all.push_back(std::move(v));
   }
   return all;
@@ -118,23 +179,13 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
 
 std::string invoke_plugin(const std::string& path, const OperatorEntry& entry, const Call& i) {
   const std::string bare = i.variant.substr(i.variant.find('/') + 1);
-  const int dtype = number_of(kDtypeNumbers, i.dtype);
+  const int dtype = number_of(i.dtype);
   const plumb_variant* variant = opened(path).find(entry.name(), bare, dtype);
   if (variant == nullptr)
     throw input_error(path, 0,
                       fmt::format("has no variant {} of {} in {}", bare, entry.name(), name(i.dtype)));
   const CallInfo info = entry.unpack(i.dtype, i.views, i.base);
-  std::vector<plumb_array> arrays;
-  for (const ArrayInfo& a : info.arrays) {
-    arrays.push_back({a.name.c_str(),
-                      number_of(kFormatNumbers, a.kind),
-                      a.vector ? 1 : 2,
-                      {a.vector ? a.cols : a.rows, a.vector ? 1 : a.cols},
-                      a.vector ? 1 : a.ld,
-                      a.output ? 1 : 0,
-                      0,
-                      a.data});
-  }
+  const CallArrays arrays(info.arrays, opened(path).version());
   std::vector<plumb_scalar> scalars;
   for (const auto& [scalar, value] : info.scalars) scalars.push_back({scalar.c_str(), value});
   plumb_context context{sizeof(plumb_context), 0, i.context->stream, allocate, explain_choice, i.context};
@@ -143,7 +194,7 @@ std::string invoke_plugin(const std::string& path, const OperatorEntry& entry, c
                         variant->op,
                         arrays.data(),
                         scalars.data(),
-                        static_cast<std::int32_t>(arrays.size()),
+                        arrays.count(),
                         static_cast<std::int32_t>(scalars.size()),
                         &context};
   if (variant->supports != nullptr) {

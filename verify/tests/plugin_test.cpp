@@ -23,14 +23,16 @@ std::string error_of(const std::string& path) {
   return "no error";
 }
 
-Record judge(const std::string& name) {
+Record judge(const std::string& name,
+             const std::string& id = "transpose.f32(rows=37,cols=23,fill=real,seed=5)",
+             const std::string& file = "good") {
   RunOptions options;
   options.program = PLUMB_ADVERSARY;
   Runner runner(options);
-  const OperatorEntry& entry = find_operator("transpose");
-  const Case c = parse_case("transpose.f32(rows=37,cols=23,fill=real,seed=5)");
+  const Case c = parse_case(id);
+  const OperatorEntry& entry = find_operator(c.op);
   const auto prepared = entry.prepare(c);
-  for (const VariantInfo& v : list_plugin(library("good"), PLUMB_ADVERSARY)) {
+  for (const VariantInfo& v : list_plugin(library(file), PLUMB_ADVERSARY)) {
     if (v.name == "user/" + name) return runner.judge(c, *prepared, v);
   }
   FAIL("no such variant");
@@ -54,6 +56,23 @@ TEST_CASE("a plug-in's kernels are judged as any other: right, short, failing an
   CHECK(judge("fails").reason == "the plug-in says: no luck today");
   CHECK(judge("declines").verdict == Verdict::unsupported);
   CHECK(judge("declines").reason == "more than 10 rows");
+}
+
+TEST_CASE("a plug-in's kernels have the narrow types, and declare in which format they sum") {
+  for (const char* const fill : {"real", "positive", "exact", "hostile"}) {
+    const std::string shape = std::string("(m=37,n=23,k=65,alpha=0.5,beta=2,fill=") + fill + ",seed=5)";
+    CAPTURE(shape);
+    CHECK(judge("right_bf16", "gemm.bf16" + shape).verdict == Verdict::pass);
+    CHECK(judge("right_bf16_f32", "gemm.bf16_f32" + shape).verdict == Verdict::pass);
+    CHECK(judge("truncates", "gemm.bf16" + shape).verdict == Verdict::fail);
+    CHECK(judge("sums_in_bf16", "gemm.bf16" + shape).verdict == Verdict::fail);
+    CHECK(judge("declares_bf16_sums", "gemm.bf16" + shape).verdict == Verdict::pass);
+  }
+}
+
+TEST_CASE("a plug-in that was built for version 1 is judged as before") {
+  CHECK(judge("of_version_1", "transpose.f32(rows=37,cols=23,fill=real,seed=5)", "version_1").verdict ==
+        Verdict::pass);
 }
 
 TEST_CASE("a file that is no plug-in gives one line with the reason, and does not end the judge") {
