@@ -47,7 +47,7 @@ plumb_plugin_function plugin_function(const std::string& path) {
 bool is_type(std::int32_t dtype, std::uint32_t version) {
   if (version == 1) return dtype == PLUMB_F32 || dtype == PLUMB_F64;
   const auto of_values = [](std::int32_t format) {
-    return format >= PLUMB_F32 && format <= PLUMB_E5M2 && format != PLUMB_I32;
+    return format >= PLUMB_F32 && format <= PLUMB_TYPE_E5M2 && format != PLUMB_I32;
   };
   return of_values(dtype & 255) && (dtype >> 8 == 0 || of_values((dtype >> 8) - 1));
 }
@@ -82,7 +82,7 @@ std::string fault_of(const plumb_variant& v, std::uint32_t version) {
   if (v.op == nullptr || v.run == nullptr) return v.op == nullptr ? "op is NULL" : "run is NULL";
   if (!is_type(v.dtype, version))
     return fmt::format("dtype {} is no type of version {} of the plug-in interface", v.dtype, version);
-  if (version > 1 && (v.accumulate < 0 || v.accumulate > PLUMB_SUMS_IN(PLUMB_BF16) ||
+  if (version > 1 && (v.accumulate < 0 || v.accumulate > PLUMB_SUMS_IN(PLUMB_TYPE_BF16) ||
                       v.accumulate == PLUMB_SUMS_IN(PLUMB_I32)))
     return fmt::format("accumulate is {}, not 0 or PLUMB_SUMS_IN a format of 16 bits or more", v.accumulate);
   if (v.device != PLUMB_HOST && v.device != PLUMB_CUDA)

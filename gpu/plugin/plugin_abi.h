@@ -27,12 +27,12 @@ enum {
   PLUMB_F32 = 0,
   PLUMB_F64 = 1,
   PLUMB_I32 = 2,
-  PLUMB_F16 = 3,
-  PLUMB_BF16 = 4,
-  PLUMB_E4M3 = 5,
-  PLUMB_E5M2 = 6
+  PLUMB_TYPE_F16 = 3,
+  PLUMB_TYPE_BF16 = 4,
+  PLUMB_TYPE_E4M3 = 5,
+  PLUMB_TYPE_E5M2 = 6
 };
-/* The type of a case whose outputs are stored otherwise than its inputs: PLUMB_MIXED(PLUMB_E4M3, PLUMB_BF16) is "e4m3_bf16". */
+/* The type of a case whose outputs are stored otherwise than its inputs: PLUMB_MIXED(PLUMB_TYPE_E4M3, PLUMB_TYPE_BF16) is "e4m3_bf16". */
 #define PLUMB_MIXED(in, out) ((in) | (((out) + 1) << 8))
 
 /* Where a variant runs, and so where its arrays lie. */
@@ -91,7 +91,7 @@ typedef struct plumb_context {
 
 typedef struct plumb_call {
   uint32_t size; /* of this struct */
-  int32_t dtype; /* of the case: PLUMB_F32, PLUMB_BF16, PLUMB_MIXED(...) */
+  int32_t dtype; /* of the case: PLUMB_F32, PLUMB_TYPE_BF16, PLUMB_MIXED(...) */
   const char* op;
   const plumb_array* arrays; /* inputs, then outputs, in the order of the contract */
   const plumb_scalar* scalars;
@@ -102,7 +102,7 @@ typedef struct plumb_call {
 
 typedef struct plumb_variant {
   uint32_t size;    /* sizeof(plumb_variant) */
-  int32_t dtype;    /* PLUMB_F32, PLUMB_BF16, PLUMB_MIXED(...): one entry per type */
+  int32_t dtype;    /* PLUMB_F32, PLUMB_TYPE_BF16, PLUMB_MIXED(...): one entry per type */
   const char* op;   /* "spmv" */
   const char* name; /* "01_mine", listed as user/01_mine: letters, digits, '_', '-', '.' */
   int32_t device;   /* PLUMB_HOST or PLUMB_CUDA */
@@ -110,7 +110,7 @@ typedef struct plumb_variant {
   uint32_t flags;
   int32_t alignment; /* bytes every base pointer and ld must be a multiple of; 0: the element size */
   int32_t min_sm;    /* compute capability * 10; 0: any */
-  /* 0: sums are kept in fp32, in fp64 for PLUMB_F64. PLUMB_SUMS_IN(PLUMB_F16): in that format, and the bound follows from it. */
+  /* 0: sums are kept in fp32, in fp64 for PLUMB_F64. PLUMB_SUMS_IN(PLUMB_TYPE_F16): in that format, and the bound follows from it. */
   int32_t accumulate;
   /* NULL: everything is supported. Returns NULL for yes, or the reason why not. */
   const char* (*supports)(const plumb_call*);

@@ -27,10 +27,10 @@ static_assert(kArithmetics[PLUMB_BY_LSE].arithmetic == Arithmetic::by_lse &&
               "plugin_abi.h numbers arithmetic as abi.hpp does");
 
 // How plugin_abi.h numbers formats.
-constexpr std::pair<Format, int> kFormatNumbers[] = {{Format::f32, PLUMB_F32},   {Format::f64, PLUMB_F64},
-                                                     {Format::i32, PLUMB_I32},   {Format::f16, PLUMB_F16},
-                                                     {Format::bf16, PLUMB_BF16}, {Format::e4m3, PLUMB_E4M3},
-                                                     {Format::e5m2, PLUMB_E5M2}};
+constexpr std::pair<Format, int> kFormatNumbers[] = {
+    {Format::f32, PLUMB_F32},       {Format::f64, PLUMB_F64},        {Format::i32, PLUMB_I32},
+    {Format::f16, PLUMB_TYPE_F16},  {Format::bf16, PLUMB_TYPE_BF16}, {Format::e4m3, PLUMB_TYPE_E4M3},
+    {Format::e5m2, PLUMB_TYPE_E5M2}};
 
 int number_of(Format format) {
   for (const auto& [known, number] : kFormatNumbers) {

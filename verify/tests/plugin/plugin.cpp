@@ -63,7 +63,7 @@ const char* gemm(const plumb_call* call) {
   const plumb_array *a = plumb_find_array(call, "A"), *b = plumb_find_array(call, "B"),
                     *c = plumb_find_array(call, "C");
   if (a == nullptr || b == nullptr || c == nullptr) return "an array is missing";
-  if (a->dtype != PLUMB_BF16 || c->dtype != (sizeof(Out) == 2 ? PLUMB_BF16 : PLUMB_F32) ||
+  if (a->dtype != PLUMB_TYPE_BF16 || c->dtype != (sizeof(Out) == 2 ? PLUMB_TYPE_BF16 : PLUMB_F32) ||
       a->stride[0] != a->ld || a->stride[1] != 1 || a->shape[2] != 1 || a->stride[3] != 0)
     return "the arrays are not described as they are";
   const auto alpha = static_cast<float>(plumb_find_scalar(call, "alpha", 1)),
@@ -116,16 +116,16 @@ const plumb_variant kVariants[] = {
      transpose<false>},
     {sizeof(plumb_variant), PLUMB_F32, kOp, "races", PLUMB_HOST, PLUMB_NATIVE, PLUMB_NOT_REPRODUCIBLE, 0, 0,
      0, nullptr, races},
-    {sizeof(plumb_variant), PLUMB_BF16, "gemm", "right_bf16", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0, nullptr,
-     gemm<std::uint16_t, Mistake::none>},
-    {sizeof(plumb_variant), PLUMB_MIXED(PLUMB_BF16, PLUMB_F32), "gemm", "right_bf16_f32", PLUMB_HOST,
+    {sizeof(plumb_variant), PLUMB_TYPE_BF16, "gemm", "right_bf16", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0,
+     nullptr, gemm<std::uint16_t, Mistake::none>},
+    {sizeof(plumb_variant), PLUMB_MIXED(PLUMB_TYPE_BF16, PLUMB_F32), "gemm", "right_bf16_f32", PLUMB_HOST,
      PLUMB_NATIVE, 0, 0, 0, 0, nullptr, gemm<float, Mistake::none>},
-    {sizeof(plumb_variant), PLUMB_BF16, "gemm", "truncates", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0, nullptr,
-     gemm<std::uint16_t, Mistake::truncates>},
-    {sizeof(plumb_variant), PLUMB_BF16, "gemm", "sums_in_bf16", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0, nullptr,
-     gemm<std::uint16_t, Mistake::sums_in_bf16>},
-    {sizeof(plumb_variant), PLUMB_BF16, "gemm", "declares_bf16_sums", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0,
-     PLUMB_SUMS_IN(PLUMB_BF16), nullptr, gemm<std::uint16_t, Mistake::sums_in_bf16>},
+    {sizeof(plumb_variant), PLUMB_TYPE_BF16, "gemm", "truncates", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0,
+     nullptr, gemm<std::uint16_t, Mistake::truncates>},
+    {sizeof(plumb_variant), PLUMB_TYPE_BF16, "gemm", "sums_in_bf16", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0,
+     nullptr, gemm<std::uint16_t, Mistake::sums_in_bf16>},
+    {sizeof(plumb_variant), PLUMB_TYPE_BF16, "gemm", "declares_bf16_sums", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0,
+     PLUMB_SUMS_IN(PLUMB_TYPE_BF16), nullptr, gemm<std::uint16_t, Mistake::sums_in_bf16>},
 };
 [[maybe_unused]] const plumb_plugin kPlugin = {kVersion, sizeof(plumb_variant), "test", std::size(kVariants),
                                                kVariants};
