@@ -87,7 +87,7 @@ std::string fault_of(const plumb_variant& v, std::uint32_t version) {
     return fmt::format("accumulate is {}, not 0 or PLUMB_SUMS_IN a format of 16 bits or more", v.accumulate);
   if (v.device != PLUMB_HOST && v.device != PLUMB_CUDA)
     return fmt::format("device {} is neither PLUMB_HOST nor PLUMB_CUDA", v.device);
-  if (v.arithmetic < PLUMB_NATIVE || v.arithmetic > PLUMB_BY_LSE)
+  if (v.arithmetic < PLUMB_NATIVE || v.arithmetic > PLUMB_FP8_FAST)
     return fmt::format("arithmetic {} is not known", v.arithmetic);
   if ((v.flags & ~static_cast<std::uint32_t>(PLUMB_NOT_REPRODUCIBLE)) != 0)
     return fmt::format("flags {:#x} are not known", v.flags);

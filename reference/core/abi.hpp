@@ -128,15 +128,16 @@ struct Arithmetic {
       false;  // what the rounding of operands leaves is multiplied as well, but for the product of two such rests
   bool flushes = false;  // additions flush subnormals to 0, as fp32 atomicAdd in global memory does
   Transform transform = Transform::none;
+  bool fast = false;  // 8-bit products are summed in tensor cores to the end, in as few bits as those keep
 
   static const Arithmetic native, pairwise, compensated, doubled, tf32, tf32x3, bf16, fp16, winograd, flushed,
-      by_lse;
+      by_lse, fp8_fast;
 
   /// All of it in one number, and back.
   constexpr std::int32_t code() const {
     return static_cast<std::int32_t>(order) | static_cast<std::int32_t>(operand) << 4 |
            static_cast<std::int32_t>(accumulate) << 8 | (corrected ? 1 : 0) << 12 | (flushes ? 1 : 0) << 13 |
-           static_cast<std::int32_t>(transform) << 14;
+           static_cast<std::int32_t>(transform) << 14 | (fast ? 1 : 0) << 16;
   }
   static constexpr Arithmetic of_code(std::int32_t code) {
     return {static_cast<Order>(code & 15),
@@ -144,7 +145,8 @@ struct Arithmetic {
             static_cast<Format>(code >> 8 & 15),
             (code >> 12 & 1) != 0,
             (code >> 13 & 1) != 0,
-            static_cast<Transform>(code >> 14 & 3)};
+            static_cast<Transform>(code >> 14 & 3),
+            (code >> 16 & 1) != 0};
   }
   friend constexpr bool operator==(const Arithmetic& a, const Arithmetic& b) { return a.code() == b.code(); }
   friend constexpr bool operator!=(const Arithmetic& a, const Arithmetic& b) { return !(a == b); }
@@ -168,6 +170,8 @@ inline constexpr Arithmetic Arithmetic::winograd{Order::any, Format::none, Forma
 inline constexpr Arithmetic Arithmetic::flushed{Order::any, Format::none, Format::none, false, true};
 inline constexpr Arithmetic Arithmetic::by_lse{Order::any, Format::none, Format::none,
                                                false,      false,        Transform::by_lse};
+inline constexpr Arithmetic Arithmetic::fp8_fast{Order::any, Format::none,    Format::none, false,
+                                                 false,      Transform::none, true};
 
 /// The word for an arithmetic in lists, reports and docs/bounds.md.
 struct NamedArithmetic {
@@ -185,7 +189,8 @@ inline constexpr NamedArithmetic kArithmetics[] = {{"native", Arithmetic::native
                                                    {"fp16", Arithmetic::fp16},
                                                    {"winograd", Arithmetic::winograd},
                                                    {"flushed", Arithmetic::flushed},
-                                                   {"by_lse", Arithmetic::by_lse}};
+                                                   {"by_lse", Arithmetic::by_lse},
+                                                   {"fp8_fast", Arithmetic::fp8_fast}};
 
 /// What a variant promises and needs. Chain the setters: Traits{}.not_reproducible().align(16).
 struct Traits {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reference/core/tensor_cores.hpp"
 #include "reference/core/text.hpp"
 
 namespace plumb {
@@ -16,6 +17,23 @@ bool may_grow(Fill fill) { return fill == Fill::positive || fill == Fill::own ||
 // What the roundings of a sum in twice the precision amount to, in units of u^2 M. Those of Dot2 are of errors that have added up so far:
 // measured up to 0.07 n on positive data, 0.33 sqrt(n) where the partial sums stay small.
 double sum_of_doubled_roundings(Fill fill, double n) { return 8 * (may_grow(fill) ? n : std::sqrt(n)); }
+
+// Products of 8 bits leave a tensor core's sum for one in fp32 after so many terms, unless a variant declares that they do not.
+constexpr std::int64_t kPromotion = 128;
+
+// What a sum in tensor cores loses, of any chip from sm_80 on: it is cut, not rounded (docs/bounds.md).
+double tensor_share(const Tolerance& t, double magnitude, double n) {
+  const int bytes = facts(facts(t.dtype).in).bytes;
+  if (!t.tensor_cores || bytes > 2 || t.arithmetic.order != Arithmetic::Order::any) return 0;
+  const TensorCore& core =
+      bytes == 1 ? tensor_core(90, TensorInstruction::wgmma, 1) : tensor_core(80, TensorInstruction::mma, 2);
+  const bool promoted = bytes == 1 && !t.arithmetic.fast;
+  const auto terms = static_cast<std::int64_t>(n);
+  // partial sums of zero-mean products stay below 6 sqrt(sum p^2); of uniform factors that is 8 M / sqrt(n)
+  const double weight = t.fill == Fill::real ? std::min(1.0, 8 / std::sqrt(n)) * magnitude : magnitude;
+  return tensor_bound(core, t.accumulate() == Format::f16 ? Format::f16 : Format::f32,
+                      promoted ? std::min(terms, kPromotion) : terms, weight);
+}
 
 // What the roundings of the sum amount to, by its order.
 double roundings_of(const Tolerance& t, double value, double magnitude, double n) {
@@ -37,7 +55,7 @@ double roundings_of(const Tolerance& t, double value, double magnitude, double n
   // each operand keeps twice the bits (2 u each), and the product of the two low parts is dropped (4 u): 8 u per product, which shows
   // where there are few terms; from four terms on the bound of the sum holds it
   if (t.arithmetic.corrected) return std::max(few ? plain + 8 * u * magnitude : plain, 12 * u * magnitude);
-  return plain;
+  return plain + tensor_share(t, magnitude, n);
 }
 
 // What two operands lose that are cut to the digits of their format, 2 u each.
@@ -68,7 +86,8 @@ double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_
   const double n = static_cast<double>(terms);
   const double flushed = t.arithmetic.flushes ? (n + 1) * t.smallest_normal() : 0;
   // integers are exact, in a declared accumulator up to its digits; integers scaled into the subnormals are, up to what is flushed
-  const bool holds = t.accumulate() == facts(t.dtype).accumulate || magnitude * t.unit() <= 1;
+  const double unit = t.arithmetic.fast ? 0x1p-13 : t.unit();
+  const bool holds = unit == facts(facts(t.dtype).accumulate).unit || magnitude * unit <= 1;
   if (is_bitwise(t.fill) && holds) return magnitude > 0 && magnitude < flushed ? flushed : 0;
   return operand_roundings(t.arithmetic, magnitude) + roundings_of(t, value, magnitude, n) +
          underflow_of(t, n) + flushed;

@@ -87,6 +87,7 @@ struct Tolerance {
   Fill fill = Fill::real;
   Arithmetic arithmetic = Arithmetic::native;
   Dtype dtype = Dtype::f32;
+  bool tensor_cores = false;  // narrow products may be summed by them: on a device
   /// The format in which the variant sums.
   [[nodiscard]] Format accumulate() const {
     return arithmetic.accumulate == Format::none ? facts(dtype).accumulate : arithmetic.accumulate;

@@ -80,3 +80,24 @@ TEST_CASE("numbers around 100 in bf16 leave the random walk, which is why equal 
                                         Dtype::bf16));
   CHECK(worst > 1);
 }
+
+TEST_CASE("on a device narrow sums are granted what tensor cores cut, wider ones are not") {
+  const auto bound = [](Dtype dtype, Arithmetic a, bool device, Fill fill = Fill::positive) {
+    return sum_bound({fill, a, dtype, device}, 1, 1, 4096);
+  };
+  const double lanes = bound(Dtype::bf16, Arithmetic::native, false);
+  CHECK(bound(Dtype::bf16, Arithmetic::native, true) ==
+        doctest::Approx(lanes + 512 * (8 * 0x1p-24 + 0x1p-23)));
+  CHECK(bound(Dtype::f32, Arithmetic::native, true) == bound(Dtype::f32, Arithmetic::native, false));
+  CHECK(bound(Dtype::bf16, Arithmetic::compensated, true) ==
+        bound(Dtype::bf16, Arithmetic::compensated, false));
+  // 8-bit products: in parts of 128 terms, or all of them in 13 bits
+  CHECK(bound(Dtype::e4m3_bf16, Arithmetic::native, true) == doctest::Approx(lanes + 4 * 33 * 0x1p-13));
+  CHECK(bound(Dtype::e4m3_bf16, Arithmetic::fp8_fast, true) == doctest::Approx(lanes + 128 * 33 * 0x1p-13));
+  // integers are exact in 13 bits up to 2^13
+  const auto exact = [](double magnitude) {
+    return sum_bound({Fill::exact, Arithmetic::fp8_fast, Dtype::e4m3_bf16, true}, 0, magnitude, 200);
+  };
+  CHECK(exact(8192) == 0);
+  CHECK(exact(8193) > 0);
+}

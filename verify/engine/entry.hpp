@@ -48,8 +48,9 @@ class PreparedCase {
   [[nodiscard]] virtual StagedViews place(ImageLayout& layout) const = 0;
   /// The oracle's answer, computed at first use.
   [[nodiscard]] virtual const Reference& reference() = 0;
-  /// Bounds for every element of output `o` under `arithmetic`; kept for the next variant.
-  [[nodiscard]] virtual const LargeArray<double>& bounds(int output, Arithmetic arithmetic) = 0;
+  /// Bounds for every element of output `o` under `arithmetic`; kept for the next variant. `tensor_cores`: as in Tolerance.
+  [[nodiscard]] virtual const LargeArray<double>& bounds(int output, Arithmetic arithmetic,
+                                                         bool tensor_cores = false) = 0;
   [[nodiscard]] virtual Cost cost() const = 0;
   [[nodiscard]] virtual bool degenerate() const = 0;
   /// The case's extents, as its contract names them.

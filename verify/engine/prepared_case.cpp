@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "reference/core/threads.hpp"
@@ -108,11 +109,11 @@ class ErasedCase final : public PreparedCase {
     return reference_;
   }
 
-  const LargeArray<double>& bounds(int output, Arithmetic arithmetic) override {
-    LargeArray<double>& bound = bounds_[{output, arithmetic.code()}];
+  const LargeArray<double>& bounds(int output, Arithmetic arithmetic, bool tensor_cores) override {
+    LargeArray<double>& bound = bounds_[{output, arithmetic.code(), tensor_cores}];
     const ReferenceArray& array = reference().outputs[static_cast<std::size_t>(output)];
     if (bound.size() != array.value.size()) {
-      const Tolerance tolerance{fill_, arithmetic, dtype_};
+      const Tolerance tolerance{fill_, arithmetic, dtype_, tensor_cores};
       const LargeArray<double>& magnitude = array.magnitude_under(arithmetic);
       if (magnitude.size() != array.value.size()) throw_no_bound(contract_.name, arithmetic);
       bound = LargeArray<double>(array.value.size());
@@ -295,7 +296,7 @@ class ErasedCase final : public PreparedCase {
   // rows and columns of each array's place, where that is larger
   std::vector<std::pair<std::int64_t, std::int64_t>> room_;
   Reference reference_;
-  std::map<std::pair<int, std::int32_t>, LargeArray<double>> bounds_;  // by output and arithmetic
+  std::map<std::tuple<int, std::int32_t, bool>, LargeArray<double>> bounds_;  // by output and arithmetic
   std::map<Twin, std::unique_ptr<ErasedCase>> twins_;
   std::vector<std::unique_ptr<ErasedCase>> neighbours_;
   bool knows_neighbours_ = false;

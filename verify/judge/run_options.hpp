@@ -18,6 +18,7 @@ struct Failure {
   const std::byte* after = nullptr;   // and as it was left; null where it did not return
   PreparedCase& prepared;             // expected values and bounds: the twin's where that is shown
   Arithmetic arithmetic = Arithmetic::native;
+  bool tensor_cores = false;
 };
 
 struct RunOptions : EngineOptions {

@@ -20,7 +20,7 @@ void Series::add(const ImageLayout& layout, const std::byte* after, bool keep_bi
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const Segment& s = outputs[o];
     const Expected expected{&prepared.reference().outputs[o],
-                            &prepared.bounds(static_cast<int>(o), traits.arithmetic),
+                            &prepared.bounds(static_cast<int>(o), traits.arithmetic, tolerance.tensor_cores),
                             is_floating(s.kind) ? tolerance.unit() : 0, tolerance.eta(), nan_in_data};
     run.outputs.push_back(parts.compare(s, after, expected, poison));
     run.failed = run.failed || run.outputs.back().misses > 0;

@@ -175,13 +175,16 @@ std::string other_arithmetic(const Series& s, std::size_t output, const Comparis
        "x - (max + log sum): the sum of the two is rounded once for a whole row, at the size of max"},
       {Arithmetic::winograd, "minimal filtering, whose transforms round too"},
       {Arithmetic::flushed, "subnormals turned into 0"},
+      {Arithmetic::fp8_fast,
+       "sums of 8-bit products that stay in tensor cores, as cuBLASLt's fast accumulation"},
       {Arithmetic::tf32x3, "three products of tf32"}};
   const auto finite = [](const Miss& m) { return std::isfinite(m.error); };
   if (c.first.empty() || !std::all_of(c.first.begin(), c.first.end(), finite)) return {};
   for (const auto& [arithmetic, what] : kWider) {
     if (arithmetic == s.traits.arithmetic) continue;
     try {
-      const LargeArray<double>& bound = s.prepared.bounds(static_cast<int>(output), arithmetic);
+      const LargeArray<double>& bound =
+          s.prepared.bounds(static_cast<int>(output), arithmetic, s.tolerance.tensor_cores);
       const auto holds = [&](const Miss& m) { return m.error <= bound[static_cast<std::size_t>(m.index)]; };
       if (std::all_of(c.first.begin(), c.first.end(), holds))
         return fmt::format("within the bound of arithmetic '{}', which it does not declare ({})",

@@ -90,7 +90,7 @@ Trial::Trial(const TrialContext& context, const Case& c, PreparedCase& prepared,
       record_(record_of(c, variant, context.options, repeat)),
       series_{prepared,
               variant.traits,
-              {c.fill, variant.traits.arithmetic, c.dtype},
+              {c.fill, variant.traits.arithmetic, c.dtype, variant.device != Device::cpu},
               context.parts,
               context.options.first} {}
 
@@ -412,7 +412,7 @@ Record Trial::ended(const Finding& finding) {
   if (is_failed(finding.verdict) && kept_) {
     context_.options.on_failure({record_, kept_->layout, kept_->before.data(),
                                  kept_->after.empty() ? nullptr : kept_->after.data(), kept_->prepared,
-                                 variant_.traits.arithmetic});
+                                 variant_.traits.arithmetic, series_.tolerance.tensor_cores});
   }
   return record_;
 }

@@ -74,7 +74,7 @@ std::string write_files(const std::string& folder, const Segment& s, const Failu
     write_npy(file + what, shape_of(s), std::vector<double>(numbers.begin(), numbers.end()));
   };
   write_numbers(".expected.npy", f.prepared.reference().outputs[output].value);
-  write_numbers(".bound.npy", f.prepared.bounds(static_cast<int>(output), f.arithmetic));
+  write_numbers(".bound.npy", f.prepared.bounds(static_cast<int>(output), f.arithmetic, f.tensor_cores));
   return listing + fmt::format(
                        "    {0}.expected.npy  the oracle's answer\n    {0}.bound.npy  largest allowed |got - "
                        "expected|; 0: equal\n",
