@@ -86,8 +86,9 @@ std::string fault_of(const plumb_variant& v) {
 
 }  // namespace
 
-Plugin::Plugin(const std::string& path) {
-  const plumb_plugin* plugin = plugin_function(path)();
+Plugin::Plugin(const std::string& path) : Plugin(path, plugin_function(path)()) {}
+
+Plugin::Plugin(const std::string& path, const plumb_plugin* plugin) {
   check_list(path, plugin);
   std::set<std::string> listed;
   for (std::int32_t i = 0; i < plugin->count; ++i) {
