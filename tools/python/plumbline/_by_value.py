@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import importlib
-import importlib.util
 import io
 import marshal
 import os
@@ -38,18 +37,11 @@ def found_by_name(function: Any) -> bool:
     return held is function and (module.__name__ != "__main__" or file_of(module) is not None)  # type: ignore[union-attr]
 
 
-def _imported(module: str, file: str | None, name: str) -> Any:
-    if file is None:
-        held: Any = importlib.import_module(module)
-    else:
-        from plumbline import worker
+def _imported(file: str, name: str) -> Any:
+    """In a worker: what a script, or a module that belongs to no package, holds under a name."""
+    from plumbline import worker
 
-        if pathlib.Path(file).stem not in sys.modules:
-            try:
-                worker.import_path(file)
-            except worker._declare.ImportEnds:
-                pass
-        held = sys.modules[pathlib.Path(file).stem]
+    held: Any = worker.module_of(file)
     for part in name.split("."):
         held = getattr(held, part)
     return held.function if isinstance(held, Variant) else held
@@ -87,13 +79,12 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, types.ModuleType):
             return importlib.import_module, (obj.__name__,)
-        if isinstance(obj, Variant):
-            return NotImplemented
         if not isinstance(obj, types.FunctionType):
             return NotImplemented
         if found_by_name(obj):
             module = sys.modules[obj.__module__]
-            return _imported, (module.__name__, file_of(module), obj.__qualname__)
+            file = file_of(module)
+            return NotImplemented if file is None else (_imported, (file, obj.__qualname__))
         used = {name: obj.__globals__[name] for name in _names(obj.__code__) if name in obj.__globals__}
         cells = [cell.cell_contents for cell in obj.__closure__ or ()]
         made = (marshal.dumps(obj.__code__), obj.__name__, obj.__module__, obj.__defaults__, obj.__kwdefaults__, len(cells))

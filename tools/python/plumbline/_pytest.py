@@ -36,7 +36,7 @@ class Case:
         """Judges a variant, or a function, on this case. AssertionError: it failed. Under pytest a case that does not run is skipped."""
         given = (kernel,) if not callable(kernel) or hasattr(kernel, "op") else (self.op, kernel)
         choice.setdefault("device", self.device)
-        if given[0] is self.op and "storage" not in choice:
+        if len(given) == 2 and "storage" not in choice:
             choice["storage"] = self.id.split("(")[0].split(".", 1)[1]
         report = _judge.judge(*given, cases=self.id, **choice)
         if self.folder:

@@ -43,7 +43,7 @@ class Report:
     """All records of one judgement. `passed` says that all that ran passed, and that something ran."""
 
     records: tuple[Record, ...]
-    complete: bool  # False: the judge was interrupted
+    complete: bool  # False: the judge was interrupted, or had nothing to judge
     exit_code: int  # of verify
     text: str  # what it printed
     files: dict[str, str] = dataclasses.field(repr=False)  # "json", "junit", "html", "markdown": the reports
@@ -113,7 +113,7 @@ class Report:
         passed = sum(r.passed for r in self.records)
         runs = sum(int(r.facts.get("runs", 0)) for r in self.records)
         line = f"plumbline: {passed} passed, {len(self.failures)} failed, {len(self.skipped)} not run ({runs} runs)"
-        return line if self.complete else line + "; the judge was interrupted"
+        return line if self.complete or not self.records else line + "; the judge was interrupted"
 
     def __str__(self) -> str:
         shown = self.failures[:5]

@@ -45,31 +45,34 @@ def reason_of(error: BaseException) -> str:
     return f"{type(error).__name__}{': ' + text if text else ''}{where}"
 
 
-def import_path(path: str) -> None:
-    """Imports FILE.py, or a module by its name; a variant that it declares is in _declare.declared then."""
-    if not path.endswith(".py"):
-        sys.path.insert(0, os.getcwd())
-        importlib.import_module(path)
-        return
+def module_of(path: str) -> Any:
+    """The module of FILE.py, imported once; a script ends at its first verdict, which is not for a worker. PlumblineError: there is no file."""
     if not os.path.exists(path):
         raise PlumblineError("no such file")
     file = pathlib.Path(path).resolve()
+    if file.stem in sys.modules:
+        return sys.modules[file.stem]
     sys.path.insert(0, str(file.parent))
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[file.stem] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except _declare.ImportEnds:
+        pass
+    return module
 
 
 def variants_of(path: str) -> list[_declare.Variant]:
     """What a file, a module or a kernel that judge() has stored declares."""
     if path.endswith(_by_value.ENDING):
         return _by_value.read(path)
-    try:
-        import_path(path)
-    except _declare.ImportEnds:
-        pass  # a script: what stands behind its first verdict is not for the worker
+    if path.endswith(".py"):
+        module_of(path)
+    else:
+        sys.path.insert(0, os.getcwd())
+        importlib.import_module(path)
     if not _declare.declared:
         raise PlumblineError("declares no variant: @plumbline.variant(OPERATOR) above a function")
     return list(dict.fromkeys(_declare.declared))
@@ -146,7 +149,7 @@ def open_plugin(path: bytes, trouble: Any) -> int | None:
 def main() -> int:
     _declare.in_worker = True
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    faulthandler.enable()
+    faulthandler.enable(all_threads=False)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # a pool of processes would outlive the call
     return _library.load().plumb_worker_main(_library.OPEN(open_plugin))
 

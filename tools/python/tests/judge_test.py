@@ -38,11 +38,11 @@ FAULTS = [
     ("returns_nothing", {"error"}, "returns nothing, and the outputs are B"),
     ("returns_doubles", {"error"}, "returns B in float64, and it is float32"),
     ("returns_and_takes", {"error"}, "returns an array, and takes B"),
-    ("writes_the_input", {"input_modified"}, ""),
+    ("writes_the_input", {"input_modified", "crash"}, ""),
     ("writes_beyond", {"out_of_bounds"}, ""),
     ("writes_before", {"out_of_bounds"}, ""),
     ("leaves_some", {"unwritten"}, ""),
-    ("writes_later", {"crash", "error"}, ""),
+    ("writes_later", {"crash", "error", "out_of_bounds", "input_modified"}, ""),
     ("writes_the_last_output", {"fail", "out_of_bounds", "input_modified", "crash"}, ""),
     ("forks", {"error"}, "left a process running"),
     ("answers_for_the_library", {"crash"}, "protocol error"),
@@ -63,8 +63,8 @@ def test_each_fault_has_its_verdict(kernels, name, verdicts, words):
     report = judged(kernels, name)
     failure = first_failure(report)
     assert not report.passed and report.exit_code == 1
-    assert {f.verdict for f in report.failures} <= verdicts | {"fail"}, str(report)
     assert failure.verdict in verdicts, str(report)
+    assert {f.verdict for f in report.failures} <= verdicts | {"fail", "unwritten"}, str(report)
     assert words in "\n".join([failure.reason, *failure.detail]), str(report)
     assert "--python" in failure.repro and f"user/{name}" in failure.repro
 
@@ -109,7 +109,7 @@ def test_functions_that_cannot_be_imported_travel_by_value():
         report = pl.judge("transpose", function, cases=SMALL, listed=True)
         assert report.passed, str(report)
     factor = np.float32(2)
-    failure = first_failure(pl.judge("transpose", inner, cases=SMALL, listed=True, fills="exact"))
+    failure = first_failure(pl.judge("transpose", inner, cases=SMALL, listed=True, fills="real"))
     repeated = subprocess.run(failure.repro, shell=True, capture_output=True, text=True, check=False)
     assert repeated.returncode == 1, repeated.stdout + repeated.stderr
 
@@ -168,7 +168,7 @@ def test_reports_in_every_form(kernels, tmp_path):
         ("import no_such_module\n", "No module named 'no_such_module'"),
         ("def f(:\n", "SyntaxError"),
         ("import plumbline as pl\n@pl.variant('spvm')\ndef f(A): pass\n", "no operator is called 'spvm'"),
-        ("import plumbline as pl\n@pl.variant('spmv')\ndef f(A, z): pass\n", "spmv has inputs A, x; outputs y; numbers alpha, beta"),
+        ("import plumbline as pl\n@pl.variant('spmv')\ndef f(A, z, v, w): pass\n", "spmv has inputs A, x; outputs y; numbers alpha, beta"),
         ("import plumbline as pl\n@pl.variant('spmv', storage='f33')\ndef f(A, x): pass\n", "storage='f33'; known: f32"),
         ("import plumbline as pl\n@pl.variant('spmv', arithmetic='half')\ndef f(A, x): pass\n", "arithmetic='half'; known: native"),
         ("import plumbline as pl\n@pl.variant('spmv', device='tpu')\ndef f(A, x): pass\n", "device='tpu'; known: cpu"),
