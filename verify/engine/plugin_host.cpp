@@ -123,7 +123,7 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
   RunRequest request;
   request.call.op = kListPlugin;
   request.call.plugin = path;
-  const Worker::Outcome outcome = worker.run(request, 30);
+  const Worker::Outcome outcome = worker.run(request, kPluginOpening);
   if (outcome.kind != Worker::Outcome::Kind::replied)
     throw input_error(path, 0, "opening the plug-in failed: " + outcome.how);
   if (outcome.reply.status != RunReply::Status::ok) throw Error(outcome.reply.text);

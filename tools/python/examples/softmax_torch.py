@@ -1,8 +1,7 @@
 """log_softmax by PyTorch on the CPU: arrays reach the function as tensors."""
 
-import torch
-
 import plumbline as pl
+import torch
 
 
 @pl.variant("log_softmax", arrays="torch")

@@ -1,7 +1,6 @@
 """Sparse matrix times dense matrix, a loop compiled by Numba."""
 
 import numba
-
 import plumbline as pl
 
 

@@ -1,7 +1,6 @@
 """A test for every case: pytest test_transpose.py -n auto --plumb-seed=fresh"""
 
 import numpy as np
-
 import plumbline as pl
 
 

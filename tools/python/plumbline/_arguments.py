@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,11 @@ FACTORS = {"alpha": 1.0, "beta": 0.0, "bias": 0.0, "cap": math.inf}
 NEUTRAL = {
     **FACTORS,
     "kind": 0,
-    **{f"{what}_{axis}": value for what, value in (("stride", 1), ("pad", 0), ("dilation", 1)) for axis in "hw"},
+    **{
+        f"{what}_{axis}": value
+        for what, value in (("stride", 1), ("pad", 0), ("dilation", 1))
+        for axis in "hw"
+    },
 }
 
 # NumPy's names of the judge's formats, where NumPy itself or ml_dtypes has them; and torch's.
@@ -61,7 +66,10 @@ class CSR:
         """A torch.sparse_csr_tensor of the same memory."""
         import torch
 
-        arrays = [a if isinstance(a, torch.Tensor) else torch.from_numpy(a) for a in (self.row_ptr, self.col, self.val)]
+        arrays = [
+            a if isinstance(a, torch.Tensor) else torch.from_numpy(a)
+            for a in (self.row_ptr, self.col, self.val)
+        ]
         return torch.sparse_csr_tensor(*arrays, size=self.shape, check_invariants=False)
 
 
@@ -172,7 +180,9 @@ class Binding:
         outputs = [name for name in self.signature.outputs if name in self.taken]
         if outputs and len(outputs) != len(self.signature.outputs):
             missing = [name for name in self.signature.outputs if name not in outputs]
-            raise PlumblineError(f"variant {variant.name}: takes {outputs[0]} and not {missing[0]}: it takes all outputs, or returns all")
+            raise PlumblineError(
+                f"variant {variant.name}: takes {outputs[0]} and not {missing[0]}: it takes all outputs, or returns all"
+            )
         self.returns = variant.returns if variant.returns is not None else not outputs
         self.optional = self._optional()
 
@@ -186,7 +196,9 @@ class Binding:
         for order in (s.inputs, s.inputs + s.outputs):
             if len(order) == len(names) and all(a == b or a not in known for a, b in zip(names, order)):
                 return list(order)
-        raise PlumblineError(f"variant {self.variant.name}({', '.join(names)}): {self.variant.op} has {s.text()}")
+        raise PlumblineError(
+            f"variant {self.variant.name}({', '.join(names)}): {self.variant.op} has {s.text()}"
+        )
 
     def _optional(self) -> list[str]:
         """Parameters with a default that the contract names: given by name."""
@@ -195,7 +207,11 @@ class Binding:
         except (TypeError, ValueError):
             return []
         s = self.signature
-        return [p.name for p in parameters if p.default is not p.empty and p.name in (*s.inputs, *s.outputs, *s.scalars)]
+        return [
+            p.name
+            for p in parameters
+            if p.default is not p.empty and p.name in (*s.inputs, *s.outputs, *s.scalars)
+        ]
 
     def refusal(self, call: Any) -> str | None:
         """Why the function cannot be asked, or None."""
@@ -227,7 +243,9 @@ class Binding:
                 found[head] = array
             elif head not in found:
                 rows, cols = int(numbers[f"{head}.rows"]), int(numbers[f"{head}.cols"])
-                found[head] = CSR(parts[f"{head}.row_ptr"], parts[f"{head}.col"], parts[f"{head}.val"], rows, cols)
+                found[head] = CSR(
+                    parts[f"{head}.row_ptr"], parts[f"{head}.col"], parts[f"{head}.val"], rows, cols
+                )
         for name, value in numbers.items():
             if "." not in name:
                 found[name] = value if name in FACTORS or not value.is_integer() else int(value)
@@ -236,7 +254,9 @@ class Binding:
     def run(self, call: Any) -> None:
         """Calls the function, and stores what it returns. Raises what the function raises, and PlumblineError where it returns what is no output."""
         found = self.arguments(call)
-        result = self.variant.function(*(found[name] for name in self.taken), **{n: found[n] for n in self.optional})
+        result = self.variant.function(
+            *(found[name] for name in self.taken), **{n: found[n] for n in self.optional}
+        )
         outputs = [found[name] for name in self.signature.outputs]
         if self.returns:
             self._store(result, outputs)
@@ -248,7 +268,9 @@ class Binding:
     def _store(self, result: Any, outputs: list[Any]) -> None:
         results = result if isinstance(result, (tuple, list)) and len(outputs) > 1 else (result,)
         if result is None or len(results) != len(outputs):
-            raise PlumblineError(f"returns {_kind(result)}, and the outputs are {', '.join(self.signature.outputs)}")
+            raise PlumblineError(
+                f"returns {_kind(result)}, and the outputs are {', '.join(self.signature.outputs)}"
+            )
         for name, value, output in zip(self.signature.outputs, results, outputs):
             _copy(name, value, output)
 
@@ -258,11 +280,15 @@ def _is_array(value: Any) -> bool:
 
 
 def _address(value: Any) -> int:
-    return value.data_ptr() if hasattr(value, "data_ptr") else np.asarray(value).__array_interface__["data"][0]
+    return (
+        value.data_ptr() if hasattr(value, "data_ptr") else np.asarray(value).__array_interface__["data"][0]
+    )
 
 
 def _kind(value: Any) -> str:
-    return f"a {type(value).__module__}.{type(value).__name__}".replace("a builtins.NoneType", "nothing").replace("builtins.", "")
+    return f"a {type(value).__module__}.{type(value).__name__}".replace(
+        "a builtins.NoneType", "nothing"
+    ).replace("builtins.", "")
 
 
 def _copy(name: str, value: Any, output: Any) -> None:
@@ -282,7 +308,9 @@ def _copy(name: str, value: Any, output: Any) -> None:
         value = _as_numpy(name, value)
     shape = tuple(value.shape) or (1,)
     if shape != tuple(output.shape):
-        raise PlumblineError(f"returns {name} of shape {tuple(value.shape)}, and it has {tuple(output.shape)}")
+        raise PlumblineError(
+            f"returns {name} of shape {tuple(value.shape)}, and it has {tuple(output.shape)}"
+        )
     if value.dtype != output.dtype:
         raise PlumblineError(f"returns {name} in {value.dtype}, and it is {output.dtype}")
     output[...] = value.reshape(shape)
@@ -297,4 +325,6 @@ def _as_numpy(name: str, value: Any) -> np.ndarray:
         return np.asarray(value)
     if hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
-    raise PlumblineError(f"returns {_kind(value)} for {name}: no array (NumPy's, __dlpack__, __array_interface__)")
+    raise PlumblineError(
+        f"returns {_kind(value)} for {name}: no array (NumPy's, __dlpack__, __array_interface__)"
+    )

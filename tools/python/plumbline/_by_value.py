@@ -24,7 +24,11 @@ ENDING = ".kernel"
 def file_of(module: Any) -> str | None:
     """The .py file by which a module can be imported again: that of a script, or of a module that belongs to no package."""
     path = getattr(module, "__file__", None)
-    return path if path and path.endswith(".py") and os.path.exists(path) and not getattr(module, "__package__", None) else None
+    return (
+        path
+        if path and path.endswith(".py") and os.path.exists(path) and not getattr(module, "__package__", None)
+        else None
+    )
 
 
 def found_by_name(function: Any) -> bool:
@@ -87,7 +91,14 @@ class _Pickler(pickle.Pickler):
             return NotImplemented if file is None else (_imported, (file, obj.__qualname__))
         used = {name: obj.__globals__[name] for name in _names(obj.__code__) if name in obj.__globals__}
         cells = [cell.cell_contents for cell in obj.__closure__ or ()]
-        made = (marshal.dumps(obj.__code__), obj.__name__, obj.__module__, obj.__defaults__, obj.__kwdefaults__, len(cells))
+        made = (
+            marshal.dumps(obj.__code__),
+            obj.__name__,
+            obj.__module__,
+            obj.__defaults__,
+            obj.__kwdefaults__,
+            len(cells),
+        )
         return _made, made, (used, cells), None, None, _filled
 
 
@@ -120,6 +131,8 @@ def read(path: str) -> list[Variant]:
     except OSError as error:
         raise PlumblineError(f"{error.strerror}") from None
     if version != list(sys.version_info[:2]):
-        raise PlumblineError("was stored by Python {}.{}, this is {}.{}".format(*version, *sys.version_info[:2]))
+        raise PlumblineError(
+            "was stored by Python {}.{}, this is {}.{}".format(*version, *sys.version_info[:2])
+        )
     sys.path.extend(p for p in paths if p not in sys.path)
     return [Variant(**pickle.loads(stored))]

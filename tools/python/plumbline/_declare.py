@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from plumbline._errors import PlumblineError
 

@@ -11,7 +11,8 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from plumbline import _by_value, _declare, _library, _report
 from plumbline._errors import PlumblineError
@@ -83,13 +84,17 @@ def _chosen(kernel: Any, function: Any, declaration: dict[str, Any]) -> tuple[st
         made = _declare.make(kernel, function, **declaration)
         return _by_value.write(made), [f"user/{made.name}"]
     if declaration:
-        raise PlumblineError(f"{', '.join(declaration)}: said where a variant is declared, or with judge(OPERATOR, function, ...)")
+        raise PlumblineError(
+            f"{', '.join(declaration)}: said where a variant is declared, or with judge(OPERATOR, function, ...)"
+        )
     if isinstance(kernel, _declare.Variant):
         return _path_of(kernel), [f"user/{kernel.name}"]
     if isinstance(kernel, str):
         path, _, name = kernel.partition(":")
         return path, [f"user/{name or '*'}"]
-    raise PlumblineError(f"judge() takes a variant, OPERATOR and a function, or the path of a file, and no {type(kernel).__name__}")
+    raise PlumblineError(
+        f"judge() takes a variant, OPERATOR and a function, or the path of a file, and no {type(kernel).__name__}"
+    )
 
 
 def judge(
@@ -134,7 +139,17 @@ def judge(
     if device != "cpu" and function is not None:
         declaration.setdefault("device", device)
     path, variants = _chosen(kernel, function, declaration)
-    words = [_library.program("verify"), "--python", path, "--variant", ",".join(variants), "--no-color", "--tier", tier, *options]
+    words = [
+        _library.program("verify"),
+        "--python",
+        path,
+        "--variant",
+        ",".join(variants),
+        "--no-color",
+        "--tier",
+        tier,
+        *options,
+    ]
     for option, value in (
         ("--case", cases),
         ("--drawn", drawn or None),
@@ -156,8 +171,14 @@ def run(words: list[str]) -> _report.Report:
         folder = pathlib.Path(name)
         for form in FORMS:
             words = [*words, f"--{form}", str(folder / f"{form}.txt")]
-        done = subprocess.run(words, env=environment(), capture_output=True, text=True, errors="replace", check=False)
+        done = subprocess.run(
+            words, env=environment(), capture_output=True, text=True, errors="replace", check=False
+        )
         if done.returncode in (2, 4):
-            lines = [line for line in done.stderr.splitlines() if line.startswith(("error: ", "broken harness"))]
-            raise PlumblineError(lines[0].removeprefix("error: ") if lines else done.stderr.strip() or "verify cannot judge")
+            lines = [
+                line for line in done.stderr.splitlines() if line.startswith(("error: ", "broken harness"))
+            ]
+            raise PlumblineError(
+                lines[0].removeprefix("error: ") if lines else done.stderr.strip() or "verify cannot judge"
+            )
         return _report.read(folder, done.returncode, done.stdout + done.stderr)

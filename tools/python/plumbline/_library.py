@@ -22,7 +22,9 @@ def program(name: str) -> str:
     built = sorted(PACKAGE.parents[2].glob(f"build/*/bin/{name}"), key=lambda p: p.stat().st_mtime)
     if built:
         return str(built[-1])
-    raise PlumblineError(f"{name} is neither in {PACKAGE / 'bin'} nor built: pip install ., or tools/plumb build bin/{name}")
+    raise PlumblineError(
+        f"{name} is neither in {PACKAGE / 'bin'} nor built: pip install ., or tools/plumb build bin/{name}"
+    )
 
 
 class Array(c.Structure):
@@ -105,7 +107,7 @@ OPEN = c.CFUNCTYPE(c.c_void_p, c.c_char_p, c.POINTER(c.c_void_p))
 STRUCTURES = {"variant": Variant, "call": Call, "context": Context, "array": Array, "scalar": Scalar}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def load() -> c.CDLL:
     """The library that the judge names, else that of the package. Raises PlumblineError where its structures are not those above."""
     path = os.environ.get("PLUMB_LIBRARY") or program("libplumbline.so")
@@ -126,13 +128,13 @@ def load() -> c.CDLL:
     return library
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def tables() -> dict[str, Any]:
     """How types are numbered: "version", and the numbers of "formats", "dtypes" and "arithmetics" by name."""
     return json.loads(load().plumb_tables())
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def signature(op: str) -> dict[str, list[str]]:
     """The names by which an operator's "inputs", "outputs" and "scalars" reach a kernel, and its "dtypes". PlumblineError: there is none."""
     found = json.loads(load().plumb_signature(op.encode()))

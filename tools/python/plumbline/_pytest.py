@@ -7,7 +7,8 @@ import os
 import pathlib
 import random
 import subprocess
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from plumbline import _by_value, _declare, _judge, _library
 from plumbline._errors import PlumblineError
@@ -62,11 +63,22 @@ def _save(report: Report, folder: pathlib.Path) -> None:
     finally:
         os.close(descriptor)
     for record in report.failures:
-        name = "".join(c if c.isalnum() or c in "._-" else "_" for c in f"{record.variant}_{record.case}")[:180]
+        name = "".join(c if c.isalnum() or c in "._-" else "_" for c in f"{record.variant}_{record.case}")[
+            :180
+        ]
         (folder / f"{name}.html").write_text(report.to_html(), encoding="utf-8")
 
 
-def cases(op: str, *, tier: str = "smoke", drawn: int = 0, seed: int | str | None = None, listed: bool = True, storage: str = "f32", fills: str | None = None) -> Callable[[Any], Any]:
+def cases(
+    op: str,
+    *,
+    tier: str = "smoke",
+    drawn: int = 0,
+    seed: int | str | None = None,
+    listed: bool = True,
+    storage: str = "f32",
+    fills: str | None = None,
+) -> Callable[[Any], Any]:
     """A test for every case of an operator: the test takes `case` and calls case.judge(kernel). Ids of tests are ids of cases.
 
     `op` may be a glob over ids, as "spmv.f32(rows=1..100)"; drawn=N takes N cases that nobody listed. The options --plumb-seed and
@@ -74,17 +86,42 @@ def cases(op: str, *, tier: str = "smoke", drawn: int = 0, seed: int | str | Non
     """
 
     def mark(test: Any) -> Any:
-        setattr(test, ATTRIBUTE, {"op": op, "tier": tier, "drawn": drawn, "seed": seed, "listed": listed, "storage": storage, "fills": fills})
+        setattr(
+            test,
+            ATTRIBUTE,
+            {
+                "op": op,
+                "tier": tier,
+                "drawn": drawn,
+                "seed": seed,
+                "listed": listed,
+                "storage": storage,
+                "fills": fills,
+            },
+        )
         return test
 
     return mark
 
 
-def case_ids(op: str, *, tier: str, drawn: int, seed: int | str | None, listed: bool, storage: str, fills: str | None) -> list[str]:
+def case_ids(
+    op: str, *, tier: str, drawn: int, seed: int | str | None, listed: bool, storage: str, fills: str | None
+) -> list[str]:
     """The ids that verify would judge, in its order. PlumblineError: there are none."""
     glob = op if "." in op else f"{op}.{storage}*"
-    probe = _by_value.write(_declare.make(op.split(".")[0], _probe, storage=storage))
-    words = [_library.program("verify"), "--dry-run", "--python", probe, "--variant", "user/_probe", "--case", glob, "--tier", tier]
+    probe = _by_value.write(_declare.make(op.split(".", maxsplit=1)[0], _probe, storage=storage))
+    words = [
+        _library.program("verify"),
+        "--dry-run",
+        "--python",
+        probe,
+        "--variant",
+        "user/_probe",
+        "--case",
+        glob,
+        "--tier",
+        tier,
+    ]
     words += ["--drawn", str(drawn)] if drawn else []
     words += ["--seed", str(seed)] if seed is not None else []
     words += ["--fill", fills] if fills else []
@@ -101,9 +138,18 @@ def _probe(*arguments: Any) -> None:
 
 def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("plumbline", "kernels judged by plumbline")
-    group.addoption("--plumb-seed", default=None, help="a number or 'fresh': the seed of drawn cases and of data")
-    group.addoption("--plumb-device", default="cpu", choices=["cpu", "cuda", "simt"], help="where kernels run (default: cpu)")
-    group.addoption("--plumb-report", default=None, metavar="DIR", help="a folder for records.jsonl and pages of failures")
+    group.addoption(
+        "--plumb-seed", default=None, help="a number or 'fresh': the seed of drawn cases and of data"
+    )
+    group.addoption(
+        "--plumb-device",
+        default="cpu",
+        choices=["cpu", "cuda", "simt"],
+        help="where kernels run (default: cpu)",
+    )
+    group.addoption(
+        "--plumb-report", default=None, metavar="DIR", help="a folder for records.jsonl and pages of failures"
+    )
 
 
 def pytest_configure(config: Any) -> None:
@@ -123,7 +169,11 @@ class _Xdist:
 
 def pytest_plugin_registered(plugin: Any, manager: Any) -> None:
     """Hooks of pytest-xdist are known once it is there."""
-    if manager.hasplugin("xdist") and not manager.hasplugin("plumb-xdist") and hasattr(manager.hook, "pytest_configure_node"):
+    if (
+        manager.hasplugin("xdist")
+        and not manager.hasplugin("plumb-xdist")
+        and hasattr(manager.hook, "pytest_configure_node")
+    ):
         manager.register(_Xdist(), "plumb-xdist")
 
 

@@ -65,7 +65,12 @@ class Report:
     def smallest(self) -> tuple[str, ...]:
         """Of drawn cases: per variant that failed a line with the smallest case on which it fails alike, and one with its repro."""
         lines = self.text.splitlines()
-        return tuple(line for i, at in enumerate(lines) if at.startswith("smallest case on which ") for line in lines[i : i + 2])
+        return tuple(
+            line
+            for i, at in enumerate(lines)
+            if at.startswith("smallest case on which ")
+            for line in lines[i : i + 2]
+        )
 
     def raise_if_failed(self) -> Report:
         """Returns itself where it passed. AssertionError: something failed, or nothing ran."""
@@ -103,7 +108,13 @@ class Report:
 
     def save(self, path: str | pathlib.Path) -> None:
         """Writes the report in the form that the file's ending names: .json, .xml, .html, .md, .sarif. ValueError: another ending."""
-        forms = {".json": self.to_json, ".xml": self.to_junit, ".html": self.to_html, ".md": self.to_markdown, ".sarif": self.to_sarif}
+        forms = {
+            ".json": self.to_json,
+            ".xml": self.to_junit,
+            ".html": self.to_html,
+            ".md": self.to_markdown,
+            ".sarif": self.to_sarif,
+        }
         ending = pathlib.Path(path).suffix
         if ending not in forms:
             raise ValueError(f"{path}: the ending is one of {', '.join(forms)}")

@@ -37,7 +37,11 @@ def reason_of(error: BaseException) -> str:
         return str(error)
     frames = [f for f in traceback.extract_tb(error.__traceback__) if pathlib.Path(f.filename).parent != here]
     frames = [f for f in frames if not f.filename.startswith("<frozen")]
-    where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno}, in {frames[-1].name})" if frames else ""
+    where = (
+        f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno}, in {frames[-1].name})"
+        if frames
+        else ""
+    )
     if isinstance(error, SyntaxError):
         where = f" ({os.path.basename(error.filename or '?')}:{error.lineno})"
         return f"SyntaxError: {error.msg}{where}"
@@ -61,6 +65,9 @@ def module_of(path: str) -> Any:
         spec.loader.exec_module(module)
     except _declare.ImportEnds:
         pass
+    except BaseException:
+        del sys.modules[file.stem]  # asked again, it fails again
+        raise
     return module
 
 
@@ -92,7 +99,9 @@ class Table:
             for storage in variant.storage:
                 entries.append(self._entry(variant, storage, tables, supports, run))
         self.entries = (_library.Variant * len(entries))(*entries)
-        self.plugin = _library.Plugin(tables["version"], ctypes.sizeof(_library.Variant), b"python", len(entries), self.entries)
+        self.plugin = _library.Plugin(
+            tables["version"], ctypes.sizeof(_library.Variant), b"python", len(entries), self.entries
+        )
 
     def _callbacks(self, binding: Any) -> tuple[Any, Any]:
         def supports(call: Any) -> int | None:
@@ -111,7 +120,9 @@ class Table:
         return made
 
     @staticmethod
-    def _entry(variant: _declare.Variant, storage: str, tables: dict[str, Any], supports: Any, run: Any) -> Any:
+    def _entry(
+        variant: _declare.Variant, storage: str, tables: dict[str, Any], supports: Any, run: Any
+    ) -> Any:
         for word, known, what in (
             (storage, tables["dtypes"], "storage"),
             (variant.arithmetic, tables["arithmetics"], "arithmetic"),

@@ -7,7 +7,6 @@ import threading
 import time
 
 import numpy as np
-
 import plumbline as pl
 
 kept = {}

@@ -37,7 +37,9 @@ def run(tmp_path, suite, *words):
     (tmp_path / "test_it.py").write_text(textwrap.dedent(suite))
     registered = [] if _is_registered() else ["-p", "plumbline._pytest"]
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *registered, *words, str(tmp_path)]
-    return subprocess.run(command, env=pl._judge.environment(), cwd=tmp_path, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, env=pl._judge.environment(), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
 
 
 def _is_registered():
@@ -51,7 +53,9 @@ def _is_registered():
 def test_each_case_is_a_test_and_its_id_the_tests(tmp_path):
     done = run(tmp_path, SUITE, "-v")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "test_right[transpose.f32(rows=" in done.stdout and "test_function[transpose.f64(rows=" in done.stdout
+    assert (
+        "test_right[transpose.f32(rows=" in done.stdout and "test_function[transpose.f64(rows=" in done.stdout
+    )
     assert "5 passed" in done.stdout
 
 
