@@ -98,8 +98,9 @@ std::string fault_of(const plumb_variant& v, std::uint32_t version) {
 
 }  // namespace
 
-Plugin::Plugin(const std::string& path) {
-  const plumb_plugin* plugin = plugin_function(path)();
+Plugin::Plugin(const std::string& path) : Plugin(path, plugin_function(path)()) {}
+
+Plugin::Plugin(const std::string& path, const plumb_plugin* plugin) {
   check_list(path, plugin);
   version_ = plugin->version;
   std::set<std::string> listed;

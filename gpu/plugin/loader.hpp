@@ -13,6 +13,8 @@ class Plugin {
   /// Errors, each one line that names the file: cannot be opened, misses the symbol, another version, a variant that is not
   /// understood.
   explicit Plugin(const std::string& path);
+  /// The same of a list that another loader has made from `path`.
+  Plugin(const std::string& path, const plumb_plugin* list);
   [[nodiscard]] const std::vector<const plumb_variant*>& variants() const { return variants_; }
   /// Of the interface for which the library was built: 1 to PLUMB_PLUGIN_VERSION.
   [[nodiscard]] std::uint32_t version() const { return version_; }

@@ -21,6 +21,7 @@ void require_options_of_networks(const VerifyOptions& o) {
     throw Error("--case gcn: no network is listed: --drawn N judges N drawn ones (infer gcn judges yours)");
   refuse_options("--case gcn", {{!o.variants.empty(), "--variant"},
                                 {!o.plugins.empty(), "--plugin"},
+                                {!o.python.empty(), "--python"},
                                 {!o.matrices.empty(), "--matrix"},
                                 {!o.tools.empty(), "--sanitize"},
                                 {o.shards > 1, "--shard"},

@@ -15,6 +15,7 @@
 #include "reference/core/threads.hpp"
 #include "tools/version.hpp"
 #include "verify/cli/needs.hpp"
+#include "verify/engine/plugin_host.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/engine/user_files.hpp"
 #include "verify/report/failure_folder.hpp"
@@ -33,6 +34,10 @@ namespace {
 // A plug-in alone is what is judged: its operators, its variants.
 void select_plugins(VerifyOptions& o, const std::vector<VariantInfo>& of_plugins) {
   if (of_plugins.empty()) return;
+  if (!o.python.empty() && device_wanted(o.devices, Device::simt))
+    throw Error(
+        "--python and --device simt: the CPU executor does not run kernels of Python yet; it runs .cu files: "
+        "tools/plumb simt FILES.cu");
   if (o.devices == std::vector<std::string>{"simt"})
     throw Error(
         "--plugin and --device simt: a plug-in holds compiled device code, which the CPU executor cannot "
@@ -248,6 +253,10 @@ int judge(const VerifyOptions& o, const Plan& plan) {
 int run_judging(VerifyOptions o) {
   VariantChoice choice;
   choice.more = variants_of_plugins(o.plugins);
+  if (!o.python.empty()) {
+    const std::vector<VariantInfo> python = variants_of_plugins(o.python, python_worker());
+    choice.more.insert(choice.more.end(), python.begin(), python.end());
+  }
   select_plugins(o, choice.more);
   if (o.drawn > 0 && !o.matrices.empty()) throw Error("--drawn and --matrix: choose one");
   if (o.cases.empty() && (!o.matrices.empty() || o.drawn > 0)) o.cases = "all";

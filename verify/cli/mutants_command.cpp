@@ -94,6 +94,7 @@ int run_mutants(const VerifyOptions& o) {
                  {{!o.junit.empty() || !o.csv.empty(), "reports but --json, --html and --markdown"},
                   {!o.save_failing.empty(), "--save-failing"},
                   {!o.plugins.empty(), "--plugin"},
+                  {!o.python.empty(), "--python"},
                   {!o.matrices.empty(), "--matrix"},
                   {!o.fills.empty(), "--fill"},
                   {o.seed.has_value(), "--seed"},

@@ -20,7 +20,8 @@ namespace {
 // Whether the command judges anything, where it does not only list, describe or explain.
 bool judges(const VerifyOptions& o) {
   const bool tells = !o.list.empty() || !o.describe.empty() || !o.explain.empty();
-  return !tells && (o.mutants || !o.cases.empty() || !o.matrices.empty() || !o.plugins.empty());
+  return !tells &&
+         (o.mutants || !o.cases.empty() || !o.matrices.empty() || !o.plugins.empty() || !o.python.empty());
 }
 
 }  // namespace
@@ -53,6 +54,7 @@ std::vector<std::string> workers_wanted(const VerifyOptions& o) {
   };
   const bool any = o.devices.empty();  // which means the CPU executor too for mutants alone
   add(named(Device::simt) || (any && o.mutants), "plumb_simt_worker", "plumb_user_simt_worker");
+  if (!o.python.empty()) workers.emplace_back("libplumbline.so");
   add(o.run.stress != 0 && (any || named(Device::gpu)), "plumb_stress_worker", "plumb_user_stress_worker");
   return workers;
 }

@@ -32,6 +32,7 @@ constexpr const char* kFooter =
     "  verify --case gcn --drawn 20 --device simt          whole networks, as infer gcn --drawn\n"
     "  verify --plugin ./libmine.so                        kernels of your own (tools/plumb new-plugin spmv "
     "mine)\n"
+    "  verify --python my_kernels.py                       kernels of your own in Python (docs/python.md)\n"
     "  verify --case all --html report.html --save-failing failing\n"
     "  verify --case all --quiet --json /dev/stdout | jq   a report goes to a pipe, all else to stderr\n"
     "  verify --case 'spmv' --device simt --race           the GPU kernels without a GPU, every access "
@@ -54,6 +55,7 @@ constexpr const char* kFooter =
     "             PLUMB_DEBUGGABLE the judge's process may be read by a debugger, and by the kernels it "
     "judges\n"
     "             PLUMB_DATA       folder of real data, for tools that read some\n"
+    "             PLUMB_PYTHON     the interpreter of --python (default: python3)\n"
     "             PLUMB_COMMAND    how repro lines call verify's front end (set by tools/plumb)\n";
 
 std::vector<std::string> pieces(const std::vector<std::string>& given) {
@@ -102,6 +104,9 @@ void declare_selection(CLI::App& app, VerifyOptions& o, Typed& typed) {
   app.add_option("--plugin", o.plugins,
                  "judge the variants of this shared library, user/NAME (gpu/plugin/plugin_abi.h); "
                  "repeatable. Alone, it selects them");
+  app.add_option("--python", o.python,
+                 "judge the variants that this file or module of Python declares (@plumbline.variant), "
+                 "user/NAME; repeatable. Alone, it selects them");
   app.add_option("--shard", typed.shard, "I/N: the I-th of N parts, from 1");
 }
 

@@ -33,7 +33,7 @@ struct VerifyOptions {
       constants_of;                  // files whose constants are boundaries of cases that schemata meet too
   std::string sanitize;              // as typed; "": not under compute-sanitizer
   std::vector<SanitizerTool> tools;  // of --sanitize
-  std::vector<std::string> plugins;
+  std::vector<std::string> plugins, python;
   std::string json, junit, csv, html, markdown, save_failing;
   std::string list, describe, explain;
   bool why = false;  // with --list cases: the classes that each covers

@@ -22,6 +22,12 @@ std::string worker_key(const RunRequest& r) {
                 : variant_key(r);
 }
 
+RunRequest opening_of(const std::string& plugin) {
+  RunRequest request;
+  request.call.op = kListPlugin, request.call.plugin = plugin;
+  return request;
+}
+
 // At least `bytes`; what a case of gigabytes left is given back.
 void make_room(LargeArray<std::byte>& memory, std::int64_t bytes) {
   constexpr std::size_t kLarge = std::size_t{1} << 30;
@@ -74,7 +80,9 @@ Attempt Engine::run_in_child(const RunRequest& request, std::int64_t bytes) {
   const double timeout = request.timeout > 0 ? request.timeout : options_.timeout;
   Attempt attempt;
   for (int tries = 0; tries < kTriesWithoutMemory; ++tries) {
-    Worker& worker = worker_for(request);
+    Worker& worker = worker_for(request, attempt.outcome);
+    if (attempt.outcome.kind == Worker::Outcome::Kind::out_of_memory) continue;
+    if (!worker.alive()) break;
     std::byte* const image = worker.image(bytes);
     copy_bytes(image, before_.data(), bytes);
     // each kind's budget, as much again to warm up and for what is not under the clock
@@ -89,7 +97,8 @@ Attempt Engine::run_in_child(const RunRequest& request, std::int64_t bytes) {
   return attempt;
 }
 
-Worker& Engine::worker_for(const RunRequest& request) {
+Worker& Engine::worker_for(const RunRequest& request, Worker::Outcome& opening) {
+  opening = {};
   std::unique_ptr<Worker>& worker = workers_[worker_key(request)];
   if (options_.isolation == Isolation::run) worker.reset();
   if (!worker || !worker->alive()) {
@@ -101,6 +110,9 @@ Worker& Engine::worker_for(const RunRequest& request) {
       for (auto& [key, other] : workers_) other.reset();
       worker = std::make_unique<Worker>(program, options_.oom_counter);
     }
+    // what a plug-in takes to be opened (Python imports whole frameworks) is no time of its first run
+    if (!request.call.plugin.empty() && request.call.device == Device::cpu)
+      opening = worker->run(opening_of(request.call.plugin), kPluginOpening);
   }
   return *worker;
 }

@@ -64,7 +64,8 @@ class Engine {
  private:
   [[nodiscard]] Attempt run_here(const RunRequest&, std::int64_t bytes);
   [[nodiscard]] Attempt run_in_child(const RunRequest&, std::int64_t bytes);
-  [[nodiscard]] Worker& worker_for(const RunRequest&);
+  /// The child for a request, a new one where there is none; `opening` is how a new one opened its plug-in.
+  [[nodiscard]] Worker& worker_for(const RunRequest&, Worker::Outcome& opening);
 
   EngineOptions options_;
   const OperatorEntry* entry_ = nullptr;

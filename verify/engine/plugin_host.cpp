@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "verify/engine/operators.hpp"
+#include "verify/engine/simt_device.hpp"
 #include "verify/engine/worker.hpp"
 
 namespace plumb {
@@ -109,7 +111,15 @@ class CallArrays {
 const Plugin& opened(const std::string& path) {
   static std::map<std::string, std::unique_ptr<Plugin>> open;
   std::unique_ptr<Plugin>& plugin = open[path];
-  if (!plugin) plugin = std::make_unique<Plugin>(path);
+  if (plugin) return *plugin;
+  if (open_plugin == nullptr) {
+    plugin = std::make_unique<Plugin>(path);
+  } else {
+    const char* trouble = "it does not say why";
+    const plumb_plugin* const list = open_plugin(path.c_str(), &trouble);
+    if (list == nullptr) throw input_error(path, 0, trouble);
+    plugin = std::make_unique<Plugin>(path, list);
+  }
   return *plugin;
 }
 
@@ -143,14 +153,38 @@ RunReply describe_plugin(const std::string& path) {
   return reply;
 }
 
+std::string python_worker() {
+  const char* const named = std::getenv("PLUMB_PYTHON");
+  const std::string library = worker_beside("libplumbline.so");
+  const std::string where = library.empty() ? "" : "PLUMB_LIBRARY=" + library + kWordEnd;
+  return fmt::format("/usr/bin/env{0}{1}{2}{0}-m{0}plumbline.worker", kWordEnd, where,
+                     named != nullptr && *named != '\0' ? named : "python3");
+}
+
+std::string plugin_tables() {
+  std::string formats, dtypes, arithmetics;
+  const auto add = [](std::string& list, std::string_view name, int number) {
+    list += fmt::format("{}\"{}\": {}", list.empty() ? "" : ", ", name, number);
+  };
+  for (const auto& [format, number] : kFormatNumbers) add(formats, facts(format).name, number);
+  for (const auto& [dtype, number] : kDtypeNumbers) add(dtypes, facts(dtype).name, number);
+  int number = 0;
+  for (const NamedArithmetic& a : kArithmetics) add(arithmetics, a.name, number++);
+  return fmt::format(
+      "{{\"version\": {}, \"sizes\": {{\"variant\": {}, \"call\": {}, \"context\": {}, \"array\": {}, "
+      "\"scalar\": {}}}, \"formats\": {{{}}}, \"dtypes\": {{{}}}, \"arithmetics\": {{{}}}}}",
+      PLUMB_PLUGIN_VERSION, sizeof(plumb_variant), sizeof(plumb_call), sizeof(plumb_context),
+      sizeof(plumb_array), sizeof(plumb_scalar), formats, dtypes, arithmetics);
+}
+
 std::vector<VariantInfo> list_plugin(const std::string& path, const std::string& program) {
-  if (access(path.c_str(), R_OK) != 0)
+  if (program.empty() && access(path.c_str(), R_OK) != 0)
     throw input_error(path, 0, "cannot open the plug-in", std::strerror(errno));
   Worker worker(program.empty() ? this_program() : program);
   RunRequest request;
   request.call.op = kListPlugin;
   request.call.plugin = path;
-  const Worker::Outcome outcome = worker.run(request, 30);
+  const Worker::Outcome outcome = worker.run(request, kPluginOpening);
   if (outcome.kind != Worker::Outcome::Kind::replied)
     throw input_error(path, 0, "opening the plug-in failed: " + outcome.how);
   if (outcome.reply.status != RunReply::Status::ok) throw Error(outcome.reply.text);
@@ -208,7 +242,8 @@ std::string invoke_plugin(const std::string& path, const OperatorEntry& entry, c
     trouble = variant->run(&call);
     i.after_run();
   } while (trouble == nullptr && i.again && i.again());
-  if (trouble != nullptr) throw Error(fmt::format("the plug-in says: {}", printable(trouble, 300)));
+  const char* const who = open_plugin == nullptr ? "the plug-in says: " : "";
+  if (trouble != nullptr) throw Error(who + printable(trouble, 300));
   return {};
 }
 

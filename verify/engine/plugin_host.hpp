@@ -3,12 +3,25 @@
 #include <string>
 #include <vector>
 
+#include "gpu/plugin/plugin_abi.h"
 #include "verify/engine/entry.hpp"
 #include "verify/engine/request.hpp"
 
 namespace plumb {
 
-/// The variants of the plug-in at `path`, named user/NAME. The library is opened in a child of `program` ("" for this executable).
+/// In a worker of another language (tools/python): makes the list of what `path` declares, or returns null and says why in `trouble`. Null
+/// elsewhere, where a plug-in is a shared library.
+inline const plumb_plugin* (*open_plugin)(const char* path, const char** trouble) = nullptr;
+
+/// The command of the worker for kernels in Python, as VariantInfo::program: `python3 -m plumbline.worker`, by the interpreter that the
+/// environment variable PLUMB_PYTHON names, and with the library beside this program where there is one.
+[[nodiscard]] std::string python_worker();
+
+/// How plug-ins number what a worker has to know: JSON with "version", "sizes" of the structures, and the numbers of "formats", "dtypes" and
+/// "arithmetics" by their names.
+[[nodiscard]] std::string plugin_tables();
+
+/// The variants of the plug-in at `path`, named user/NAME. It is opened in a child of `program` ("" for this executable), which will run them.
 /// Errors: what gpu/plugin/loader.hpp says; an operator that is not in the list; a library that crashes or hangs when opened.
 [[nodiscard]] std::vector<VariantInfo> list_plugin(const std::string& path, const std::string& program = {});
 

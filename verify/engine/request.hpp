@@ -42,6 +42,7 @@ struct RunRequest {
 
 /// In place of an operator's name: list the variants of `plugin`.
 inline constexpr const char* kListPlugin = "list-plugin";
+inline constexpr double kPluginOpening = 120;  // seconds at most that it may take
 /// Likewise: wait until no more than `image_bytes` threads are left, or two seconds have passed.
 inline constexpr const char* kWaitForThreads = "wait-for-threads";
 /// Likewise: whether the child can have what every variant may take for granted. The reply's text is what missing_resources() says.

@@ -150,16 +150,19 @@ void Worker::start(const std::string& program, const Descriptor& child_wire, con
   posix_spawnattr_setsigdefault(&attributes, &usual);
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-  std::string name = program, flag = "--worker";
-  char* arguments[] = {name.data(), flag.data(), nullptr};
-  const int status =
-      start_process(pid_, program.c_str(), actions, attributes, arguments, child_environment().data());
+  std::vector<std::string> words = split(program, kWordEnd);
+  words.emplace_back("--worker");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const int status = start_process(pid_, words.front().c_str(), actions, attributes, arguments.data(),
+                                   child_environment().data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (status != 0) {
     pid_ = -1;
     if (status == EAGAIN || status == ENOMEM || status == EMFILE) throw cannot_start(status);
-    throw Error(fmt::format("cannot start a child process: {}: {}", program, std::strerror(status)));
+    throw Error(fmt::format("cannot start a child process: {}: {}", words.front(), std::strerror(status)));
   }
   group_ = pid_;
 }

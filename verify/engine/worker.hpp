@@ -11,6 +11,9 @@
 
 namespace plumb {
 
+/// Between the words of a command that a worker is started by, where it is not the path of a program alone.
+inline constexpr char kWordEnd = '\n';
+
 /// The path of this executable.
 [[nodiscard]] std::string this_program();
 
@@ -36,7 +39,7 @@ class Descriptor {
 /// A child process. Movable handle; killed and reaped when destroyed.
 class Worker {
  public:
-  /// Starts `program --worker`. Throws ResourceError where descriptors, processes or memory run out, Error where it cannot otherwise.
+  /// Starts `program --worker`; a program may be a command, its words ended by kWordEnd. Throws ResourceError where descriptors, processes or memory run out, Error where it cannot otherwise.
   explicit Worker(const std::string& program, OomCounter oom_counter = oom_kills);
   ~Worker();
   Worker(const Worker&) = delete;

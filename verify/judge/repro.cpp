@@ -23,7 +23,8 @@ std::string judged(const Case& c, const VariantInfo& variant) {
   // our names say on which device a variant runs; a user's name may exist on several devices
   const bool named = variant.name.rfind("cpu/", 0) == 0 || variant.name.rfind("gpu/", 0) == 0;
   if (!named || variant.device == Device::simt) line += fmt::format(" --device {}", name(variant.device));
-  if (!variant.plugin.empty()) line += " --plugin " + shell_word(variant.plugin);
+  if (!variant.plugin.empty())
+    line += (variant.program.empty() ? " --plugin " : " --python ") + shell_word(variant.plugin);
   return line;
 }
 

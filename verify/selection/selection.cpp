@@ -241,11 +241,13 @@ ChosenCases select_cases(const CaseChoice& choice) {
   return chosen;
 }
 
-std::vector<VariantInfo> variants_of_plugins(const std::vector<std::string>& paths) {
+std::vector<VariantInfo> variants_of_plugins(const std::vector<std::string>& paths,
+                                             const std::string& program) {
   std::vector<VariantInfo> all;
   std::set<std::string> known;
   for (const std::string& path : paths) {
-    for (VariantInfo& v : list_plugin(path)) {
+    for (VariantInfo& v : list_plugin(path, program)) {
+      v.program = program;
       if (!known.insert(type_key(v)).second)
         throw input_error(path, 0, fmt::format("another plug-in has a variant {} of {} too", v.name, v.op));
       all.push_back(std::move(v));

@@ -57,8 +57,9 @@ struct VariantChoice {
 /// A variant in a type, as a key.
 [[nodiscard]] std::string type_key(const VariantInfo&);
 
-/// The variants of these shared libraries. Errors: as list_plugin(); two with one name in one type.
-[[nodiscard]] std::vector<VariantInfo> variants_of_plugins(const std::vector<std::string>& paths);
+/// The variants of these shared libraries, or of what the worker `program` opens. Errors: as list_plugin(); two with one name in one type.
+[[nodiscard]] std::vector<VariantInfo> variants_of_plugins(const std::vector<std::string>& paths,
+                                                           const std::string& program = {});
 
 struct Plan {
   std::vector<Job> jobs;

@@ -1,0 +1,42 @@
+# What the Python package holds (pyproject.toml): verify without variants and the library of its workers, in one folder, with the OpenMP runtime
+# that both were linked with. The C++ runtime is linked in.
+set(PLUMB_TESTS OFF)
+set(PLUMB_NATIVE OFF)
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(ZLIB REQUIRED)
+configure_file(tools/version.hpp.in ${CMAKE_BINARY_DIR}/generated/tools/version.hpp @ONLY)
+target_include_directories(plumb_flags INTERFACE ${CMAKE_BINARY_DIR}/generated)
+
+file(GLOB sources CONFIGURE_DEPENDS reference/core/*.cpp reference/ops/*.cpp datasets/io/*.cpp datasets/formats/*.cpp gpu/plugin/*.cpp verify/cli/*.cpp
+     verify/drawing/*.cpp verify/engine/*.cpp verify/image/*.cpp verify/judge/*.cpp verify/report/*.cpp verify/selection/*.cpp verify/sweep/*.cpp)
+list(FILTER sources EXCLUDE REGEX "openblas_at_start|gpu_(apart_)?backend|datasets/formats/(network_|contest|convert|idx_)")
+file(GLOB contracts CONFIGURE_DEPENDS reference/ops/*.hpp)
+string(REPLACE ";" "|" contracts "${contracts}")
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/contracts.inc
+  COMMAND ${CMAKE_COMMAND} -DOUT=${CMAKE_BINARY_DIR}/contracts.inc "-DHEADERS=${contracts}" -P ${CMAKE_SOURCE_DIR}/tools/cmake/EmbedContracts.cmake
+  DEPENDS ${CMAKE_SOURCE_DIR}/tools/cmake/EmbedContracts.cmake VERBATIM)
+include(${CMAKE_SOURCE_DIR}/tools/python/no_variants.cmake)
+
+# Compiled once, for both; each takes what it calls.
+add_library(plumb_judge STATIC ${CMAKE_BINARY_DIR}/contracts.inc ${PLUMB_NO_VARIANTS} ${sources})
+target_link_libraries(plumb_judge PUBLIC plumb_flags plumb_strict fmt::fmt-header-only CLI11::CLI11 nlohmann_json::nlohmann_json ZLIB::ZLIB
+                      OpenMP::OpenMP_CXX Threads::Threads ${CMAKE_DL_LIBS})
+target_include_directories(plumb_judge PRIVATE ${CMAKE_BINARY_DIR})
+target_compile_options(plumb_judge PRIVATE -ffunction-sections $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+set_target_properties(plumb_judge PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+                      UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+add_executable(verify verify/main.cpp)
+add_library(plumbline SHARED tools/python/library.cpp)
+foreach(target verify plumbline)
+  target_link_libraries(${target} PRIVATE plumb_judge)
+  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections -s)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH $ORIGIN)
+endforeach()
+target_link_options(plumbline PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/tools/python/visible.map)
+install(TARGETS verify plumbline RUNTIME DESTINATION plumbline/bin LIBRARY DESTINATION plumbline/bin)
+get_filename_component(runtime ${OpenMP_gomp_LIBRARY} REALPATH)
+install(PROGRAMS ${runtime} DESTINATION plumbline/bin RENAME libgomp.so.1)

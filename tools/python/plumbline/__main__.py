@@ -1,0 +1,33 @@
+"""`plumb` and `python -m plumbline`: the program verify, with this interpreter for kernels in Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from plumbline import _judge, _library
+from plumbline._errors import PlumblineError
+
+USAGE = """plumb verify ...     judge kernels: plumb verify --python my_kernels.py (plumb verify --help)
+"""
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    if not words or words[0] in ("help", "-h", "--help"):
+        print(USAGE, end="")
+        return 0 if words else 2
+    if words[0] != "verify":
+        print(f"error: unknown command {words[0]!r}; known: verify", file=sys.stderr)
+        return 2
+    try:
+        program = _library.program("verify")
+    except PlumblineError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    sys.stdout.flush()
+    os.execve(program, [program, *words[1:]], _judge.environment())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""Where the programs lie, and libplumbline.so by ctypes. The structures are those of gpu/plugin/plugin_abi.h."""
+
+from __future__ import annotations
+
+import ctypes as c
+import functools
+import json
+import os
+import pathlib
+from typing import Any
+
+from plumbline._errors import PlumblineError
+
+PACKAGE = pathlib.Path(__file__).resolve().parent
+
+
+def program(name: str) -> str:
+    """The path of `verify` or `libplumbline.so`: in the package, else in the newest build of the clone that this file lies in."""
+    inside = PACKAGE / "bin" / name
+    if inside.exists():
+        return str(inside)
+    built = sorted(PACKAGE.parents[2].glob(f"build/*/bin/{name}"), key=lambda p: p.stat().st_mtime)
+    if built:
+        return str(built[-1])
+    raise PlumblineError(
+        f"{name} is neither in {PACKAGE / 'bin'} nor built: pip install ., or tools/plumb build bin/{name}"
+    )
+
+
+class Array(c.Structure):
+    _fields_ = [
+        ("name", c.c_char_p),
+        ("dtype", c.c_int32),
+        ("rank", c.c_int32),
+        ("shape", c.c_int64 * 2),
+        ("ld", c.c_int64),
+        ("is_output", c.c_int32),
+        ("reserved", c.c_int32),
+        ("data", c.c_void_p),
+    ]
+
+
+class Scalar(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("value", c.c_double)]
+
+
+class Context(c.Structure):
+    pass
+
+
+WORKSPACE = c.CFUNCTYPE(c.c_void_p, c.POINTER(Context), c.c_int64)
+EXPLAIN = c.CFUNCTYPE(None, c.POINTER(Context), c.c_char_p)
+Context._fields_ = [
+    ("size", c.c_uint32),
+    ("reserved", c.c_uint32),
+    ("stream", c.c_void_p),
+    ("workspace", WORKSPACE),
+    ("explain", EXPLAIN),
+    ("owner", c.c_void_p),
+]
+
+
+class Call(c.Structure):
+    _fields_ = [
+        ("size", c.c_uint32),
+        ("dtype", c.c_int32),
+        ("op", c.c_char_p),
+        ("arrays", c.POINTER(Array)),
+        ("scalars", c.POINTER(Scalar)),
+        ("array_count", c.c_int32),
+        ("scalar_count", c.c_int32),
+        ("context", c.POINTER(Context)),
+    ]
+
+
+CALLBACK = c.CFUNCTYPE(c.c_void_p, c.POINTER(Call))
+
+
+class Variant(c.Structure):
+    _fields_ = [
+        ("size", c.c_uint32),
+        ("dtype", c.c_int32),
+        ("op", c.c_char_p),
+        ("name", c.c_char_p),
+        ("device", c.c_int32),
+        ("arithmetic", c.c_int32),
+        ("flags", c.c_uint32),
+        ("alignment", c.c_int32),
+        ("min_sm", c.c_int32),
+        ("reserved", c.c_int32),
+        ("supports", CALLBACK),
+        ("run", CALLBACK),
+    ]
+
+
+class Plugin(c.Structure):
+    _fields_ = [
+        ("version", c.c_uint32),
+        ("variant_size", c.c_uint32),
+        ("name", c.c_char_p),
+        ("count", c.c_int32),
+        ("variants", c.POINTER(Variant)),
+    ]
+
+
+OPEN = c.CFUNCTYPE(c.c_void_p, c.c_char_p, c.POINTER(c.c_void_p))
+STRUCTURES = {"variant": Variant, "call": Call, "context": Context, "array": Array, "scalar": Scalar}
+
+
+@functools.cache
+def load() -> c.CDLL:
+    """The library that the judge names, else that of the package. Raises PlumblineError where its structures are not those above."""
+    path = os.environ.get("PLUMB_LIBRARY") or program("libplumbline.so")
+    try:
+        library = c.CDLL(path)
+    except OSError as error:
+        raise PlumblineError(f"{path}: cannot be loaded: {error}") from None
+    for function in (library.plumb_tables, library.plumb_operators, library.plumb_signature):
+        function.restype = c.c_char_p
+    library.plumb_signature.argtypes = [c.c_char_p]
+    library.plumb_worker_main.argtypes = [OPEN]
+    sizes = json.loads(library.plumb_tables())["sizes"]
+    for name, structure in STRUCTURES.items():
+        if sizes[name] != c.sizeof(structure):
+            raise PlumblineError(
+                f"{path}: plumb_{name} has {sizes[name]} bytes, this package knows one of {c.sizeof(structure)}: they are of two versions"
+            )
+    return library
+
+
+@functools.cache
+def tables() -> dict[str, Any]:
+    """How types are numbered: "version", and the numbers of "formats", "dtypes" and "arithmetics" by name."""
+    return json.loads(load().plumb_tables())
+
+
+@functools.cache
+def signature(op: str) -> dict[str, list[str]]:
+    """The names by which an operator's "inputs", "outputs" and "scalars" reach a kernel, and its "dtypes". PlumblineError: there is none."""
+    found = json.loads(load().plumb_signature(op.encode()))
+    if "error" in found:
+        raise PlumblineError(found["error"])
+    return found
+
+
+def operators() -> list[str]:
+    """The names of all operators."""
+    return json.loads(load().plumb_operators())
