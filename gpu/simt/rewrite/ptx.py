@@ -169,7 +169,8 @@ class Asm:
         offset = ', ' + self.operand(m.group(2)) if m.group(2) else ''
         return '%s%s<%s>(%s%s)' % (P, 'shared' if space == 'shared' else 'global', kind, self.operand(m.group(1)), offset)
 
-    def assign(self, word, expression):
+    def assign(self, word, expression, _kind=None):
+        """`expression`, of the C++ type `_kind` where that is known, stored in the operand `word`."""
         if word.strip() == '_':
             return '(void)(%s);' % expression
         return '%sout(%s, %s);' % (P, self.operand(word), expression)
@@ -205,7 +206,8 @@ class Asm:
         words = m.group(1).replace('::', '~').split('.')
         if words[-1] == 'ftz' and len(words) > 2:  # some put it behind the type
             words[-2:] = ['ftz', words[-2]]
-        args = [a.strip() for a in re.findall(r'(?:\{[^}]*\}|\[[^\]]*\]|[^,])+', m.group(2))]
+        operands = re.sub(r'\{\s*([^\s,{}]+)\s*\}', r'\1', m.group(2))  # braces around one
+        args = [a.strip() for a in re.findall(r'(?:\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|[^,])+', operands)]
         how = getattr(self, 'do_' + words[0], None)
         if words[-1] in HALVES and words[0] in HALF_OPERANDS:
             how = self.half
@@ -632,9 +634,8 @@ class Asm:
         wanted = 0 if total == 's32' else 2 if a_type not in ('f16', 'bf16') else 3 if from_registers else 4
         if len(flags) != wanted or len(sums) != columns // (4 if total == 'f16' else 2) or len(args) < 4:
             return None
-        for name in sums:
-            if self.operand(name) not in {'plumb_%d' % n for n, (kind, _) in enumerate(self.operands) if kind == 'out'}:
-                raise NotOffered("sums of wgmma that are no operands of the asm statement")
+        if not all(self.is_sum(name) for name in sums):
+            raise NotOffered("sums of wgmma that are no operands of the asm statement")
         form = ['%d' % columns] + ['::plumb::simt::Total::' + total] + ['::plumb::simt::Element::' + t for t in (a_type, b_type)]
         form += ['%s < 0' % s for s in signs] or ['false', 'false']
         form += (['false'] if from_registers else []) + ['%s != 0' % t for t in turns] if turns else ['false', 'false']
@@ -647,6 +648,10 @@ class Asm:
         return '{ %s::plumb::simt::wgmma({%s}, plumb_d, %s, %s, %s, %s, ::plumb::simt::Here::at()%s); }' % (
             made, ', '.join(form), 'plumb_a' if from_registers else 'nullptr', '0' if from_registers else self.value(args[1], 'unsigned long long'),
             self.value(args[2], 'unsigned long long'), self.value(args[3], 'bool'), ', plumb_a_at' if from_registers else '')
+
+    def is_sum(self, name):
+        """Whether the operand is a variable that outlives the statement, as the product does."""
+        return self.operand(name) in {'plumb_%d' % n for n, (kind, _) in enumerate(self.operands) if kind == 'out'}
 
     def place(self, word):
         """Where the variable lies that an input operand is; nullptr for a value. A parameter ends before the product does: it counts where it
