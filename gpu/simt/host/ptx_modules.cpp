@@ -117,7 +117,6 @@ bool is_ptx(const void* image) {
 }
 
 LoadedPtx load_ptx(const std::string& text, const std::string& name) {
-  begin_by_itself();
   const auto lock = enter_engine();
   const auto [library, called] = compiled(text, name);
   if (library.empty()) return {nullptr, fmt::format("the module of PTX '{}' cannot be compiled", name)};

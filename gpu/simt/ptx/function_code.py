@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'rewrite'))
 import ptx  # noqa: E402
 from module_text import BITS, NAME, BadModule, number  # noqa: E402
-from ptx import HALVES, SPECIAL, TYPES, NotOffered, P  # noqa: E402
+from ptx_tables import HALVES, SPECIAL, TYPES, NotOffered, P  # noqa: E402
 
 REGISTERS = dict(TYPES, b128='unsigned __int128', **{name: kind for name, (_, kind) in HALVES.items()})
 WIDTHS = {'unsigned char': 8, 'signed char': 8, 'unsigned short': 16, 'short': 16, 'unsigned': 32, 'int': 32, 'unsigned long long': 64,
@@ -198,6 +198,10 @@ class Body(ptx.Asm):
         if space == 'shared':
             return '((%s*)::plumb::simt::shared_at((unsigned)(%s%s)))' % (kind, at, more)
         return '((%s*)((unsigned long long)%s%s))' % (kind, at, more)
+
+    def carry(self):
+        self.used.add(('bool', 'v_condition_code'))
+        return 'v_condition_code'
 
     def label(self, name):
         if name not in self.labels:

@@ -7,50 +7,20 @@ import ast
 import itertools
 import re
 
-TYPES = {'u8': 'unsigned char', 's8': 'signed char', 'b8': 'unsigned char', 'u16': 'unsigned short', 's16': 'short',
-         'b16': 'unsigned short', 'u32': 'unsigned', 's32': 'int', 'b32': 'unsigned', 'u64': 'unsigned long long',
-         's64': 'long long', 'b64': 'unsigned long long', 'f32': 'float', 'f64': 'double', 'pred': 'bool'}
-# The 16-bit floats live in registers as bits. Not among TYPES: an instruction that knows nothing of them must refuse them, not add integers.
-HALVES = {'f16': ('Half', 'unsigned short'), 'bf16': ('Brain', 'unsigned short'), 'f16x2': ('Half', 'unsigned'), 'bf16x2': ('Brain', 'unsigned')}
-HALF_OPERANDS = {'add': 2, 'sub': 2, 'mul': 2, 'fma': 3, 'min': 2, 'max': 2, 'neg': 1, 'abs': 1, 'ex2': 1, 'tanh': 1}
-VECTORS = {'float': 'float', 'double': 'double', 'unsigned': 'uint', 'int': 'int', 'unsigned long long': 'ulonglong',
-           'long long': 'longlong', 'unsigned char': 'uchar', 'signed char': 'char', 'unsigned short': 'ushort', 'short': 'short'}
-SPECIAL = {'laneid': '::plumb::simt::ptx::lane()', 'warpid': '::plumb::simt::ptx::warp()',
-           'nwarpid': '((::plumb::simt::ptx::block_size() + 31) / 32)', 'smid': '0u', 'nsmid': '1u', 'clock': 'static_cast<unsigned>(clock64())',
-           'clock64': 'clock64()', 'globaltimer': 'clock64()', 'lanemask_eq': '(1u << ::plumb::simt::ptx::lane())',
-           'lanemask_lt': '((1u << ::plumb::simt::ptx::lane()) - 1u)', 'lanemask_le': '((2u << ::plumb::simt::ptx::lane()) - 1u)',
-           'lanemask_gt': '~((2u << ::plumb::simt::ptx::lane()) - 1u)', 'lanemask_ge': '~((1u << ::plumb::simt::ptx::lane()) - 1u)'}
-for _name, _of in (('tid', 'threadIdx'), ('ntid', 'blockDim'), ('ctaid', 'blockIdx'), ('nctaid', 'gridDim')):
-    for _axis in 'xyz':
-        SPECIAL['%s.%s' % (_name, _axis)] = '::%s.%s' % (_of, _axis)
+from ptx_arithmetic import Arithmetic
+from ptx_tables import (
+    HALVES,
+    HOPPER,
+    HOPPER_SPACES,
+    SPECIAL,
+    TYPES,
+    UPDATE,
+    VECTORS,
+    NotOffered,
+    P,
+)
 
-for _name, _of in (('cluster_ctaid', 'block'), ('cluster_nctaid', 'blocks'), ('clusterid', 'cluster'), ('nclusterid', 'clusters')):
-    for _axis in 'xyz':
-        SPECIAL['%s.%s' % (_name, _axis)] = '::plumb::simt::cluster_place().%s.%s' % (_of, _axis)
-SPECIAL.update({'cluster_ctarank': '::plumb::simt::cluster_place().rank', 'cluster_nctarank': '::plumb::simt::cluster_size()',
-                'is_explicit_cluster': '(::plumb::simt::cluster_size() > 1)'})
-
-P = '::plumb::simt::ptx::'
 STATEMENT = re.compile(r'\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile|inline)\s*)*')
-COMPARE = {'eq': '==', 'ne': '!=', 'lt': '<', 'le': '<=', 'gt': '>', 'ge': '>=', 'lo': '<', 'ls': '<=', 'hi': '>', 'hs': '>='}
-BINARY = {'add': '+', 'sub': '-', 'and': '&', 'or': '|', 'xor': '^', 'div': '/', 'rem': '%'}
-WIDE = {'unsigned': 'unsigned long long', 'int': 'long long', 'unsigned short': 'unsigned', 'short': 'int'}
-HIGH_PRODUCT = {'unsigned': '__umulhi', 'int': '__mulhi', 'unsigned long long': '__umul64hi', 'long long': '__mul64hi'}
-UNARY_F32 = {'ex2': 'exp2f', 'lg2': 'log2f', 'sin': 'sinf', 'cos': 'cosf', 'tanh': 'tanhf', 'rsqrt': 'rsqrtf', 'sqrt': 'sqrtf',
-             'rcp': '1.0f / ', 'abs': 'fabsf', 'neg': '-'}
-UPDATE = {'add': 'old + v', 'min': 'v < old ? v : old', 'max': 'old < v ? v : old', 'exch': 'v', 'and': 'old & v', 'or': 'old | v',
-          'xor': 'old ^ v', 'inc': 'old >= v ? 0 : old + 1', 'dec': 'old == 0 || old > v ? v : old - 1', 'cas': 'old == v ? w : old'}
-
-# What sm_90 was the first to have, by its first words, beside cp.async.bulk and wgmma, which the executor itself refuses before it; and
-# the scopes that came with it.
-HOPPER = ('elect', 'setmaxnreg', 'stmatrix', 'griddepcontrol', 'mapa', 'getctarank', 'barrier.cluster', 'fence.mbarrier_init',
-          'fence.proxy.async', 'fence.proxy.tensormap~generic', 'prefetch.tensormap', 'mbarrier.try_wait', 'mbarrier.expect_tx', 'mbarrier.complete_tx',
-          'mbarrier.arrive.expect_tx', 'mbarrier.arrive_drop.expect_tx', 'st.async')
-HOPPER_SPACES = {'cluster': '.cluster', 'shared~cluster': '.shared::cluster'}
-
-
-class NotOffered(Exception):
-    pass
 
 
 def sections(body):
@@ -79,7 +49,7 @@ def text_of(pieces):
     return ''.join(ast.literal_eval(m.group(0)) for m in re.finditer(r'"(?:\\.|[^"\\])*"', pieces))
 
 
-class Asm:
+class Asm(Arithmetic):
     serial = itertools.count()  # C++ labels are of a whole function, PTX's of their statement
 
     def __init__(self, body, parameters=None):
@@ -175,6 +145,11 @@ class Asm:
             return '(void)(%s);' % expression
         return '%sout(%s, %s);' % (P, self.operand(word), expression)
 
+    def carry(self):
+        """The variable that .cc sets, one of a statement or function."""
+        self.registers.setdefault('condition_code', 'bool')
+        return 'plumb_condition_code'
+
     def label(self, name):
         if name not in self.labels:
             raise NotOffered("a branch to '%s', which is not in the same asm statement" % name)
@@ -208,13 +183,7 @@ class Asm:
             words[-2:] = ['ftz', words[-2]]
         operands = re.sub(r'\{\s*([^\s,{}]+)\s*\}', r'\1', m.group(2))  # braces around one
         args = [a.strip() for a in re.findall(r'(?:\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|[^,])+', operands)]
-        how = getattr(self, 'do_' + words[0], None)
-        if words[-1] in HALVES and words[0] in HALF_OPERANDS:
-            how = self.half
-        if how is None and words[0] in BINARY:
-            how = self.binary
-        if how is None and words[0] in UNARY_F32:
-            how = self.unary
+        how = self.dispatched(words)
         try:
             made = how(words, args) if how else None
         except (IndexError, ValueError):  # a form with fewer operands than are known, or with more
@@ -705,196 +674,3 @@ class Asm:
         return '{ unsigned plumb_m[%d]; ::plumb::simt::ldmatrix(plumb_m, %s, %d, %s, ::plumb::simt::Here::at()); %s }' % (
             count, self.address(args[1], self.space(words), 'const void'), count, 'true' if 'trans' in words else 'false',
             ' '.join(self.assign(n, 'plumb_m[%d]' % i) for i, n in enumerate(names)))
-
-    # ---- arithmetic ----
-    def half(self, words, args):
-        """Arithmetic on 16-bit floats, of one or of a pair."""
-        form, kind = HALVES[words[-1]]
-        if set(words[1:-1]) - {'rn', 'approx'} or len(args) != 1 + HALF_OPERANDS[words[0]]:
-            return None
-        return self.assign(args[0], '%shalf_op%s<::plumb::simt::%s, %sHalfOp::%s>(%s)' % (
-            P, '2' if kind == 'unsigned' else '', form, P, words[0], ', '.join(self.value(a, kind) for a in args[1:])))
-
-    def convert_half(self, words, args):
-        """cvt to or from the 16-bit floats: from float and double, from integers to nearest, two floats into a pair."""
-        to, of = words[-2:]
-        how = [w for w in words[1:-2] if w not in ('rn', 'rz', 'relu')]
-        if how or (to in HALVES) != ('rn' in words or 'rz' in words) or len(args) != (3 if to in ('f16x2', 'bf16x2') else 2):
-            return None
-        if to not in HALVES:
-            if of not in ('f16', 'bf16') or to not in ('f32', 'f64'):
-                return None
-            return self.assign(args[0], '::plumb::simt::widen<::plumb::simt::%s>(%s)' % (HALVES[of][0], self.value(args[1], 'unsigned short')))
-        if TYPES.get(of) in (None, 'bool') or of.startswith('b') or (len(args) == 3 and of != 'f32'):
-            return None
-
-        def narrowed(word):
-            x = ('static_cast<double>(%s)' if of[0] == 'f' else '::plumb::simt::odd_double(%s)') % self.value(word, TYPES[of])
-            return '::plumb::simt::narrow<::plumb::simt::%s>(%s, ::plumb::simt::Round::%s)' % (
-                HALVES[to][0], '::plumb::simt::rectified(%s)' % x if 'relu' in words else x, 'zero' if 'rz' in words else 'nearest')
-        made = [narrowed(a) for a in args[1:]]
-        return self.assign(args[0], made[0] if len(made) == 1 else '%spair(%s, %s)' % (P, made[1], made[0]))
-
-    def do_mov(self, words, args):
-        kind = self.kind(words)
-        if kind is None or len(args) != 2:
-            return None
-        if '{' in args[0] + args[1]:
-            return self.parts(words[-1], *args)
-        return self.assign(args[0], self.value(args[1], kind))
-
-    def parts(self, of, to, source):
-        """mov between a register and a tuple of its parts, the lowest first."""
-        names = [n.strip() for n in (to if '{' in to else source).strip('{} ').split(',')]
-        whole, bits = TYPES[of], int(of[1:]) // len(names) if of in ('b32', 'b64') and len(names) in (2, 4) else 0
-        part = TYPES.get('b%d' % bits)
-        if part is None:
-            return None
-        if '{' in source:
-            values = ['static_cast<%s>(%s) << %d' % (whole, self.value(n, part), bits * k) for k, n in enumerate(names)]
-            return self.assign(to, ' | '.join(values))
-        taken = [self.assign(n, 'static_cast<%s>(plumb_whole >> %d)' % (part, bits * k)) for k, n in enumerate(names)]
-        return '{ const auto plumb_whole = %s; %s }' % (self.value(source, whole), ' '.join(taken))
-
-    def do_cvt(self, words, args):
-        if words[1:] == ['rna', 'tf32', 'f32']:
-            return self.assign(args[0], '%sto_tf32(%s)' % (P, self.value(args[1], 'float')))
-        if words[-2] in HALVES or words[-1] in HALVES:
-            return self.convert_half(words, args)
-        to, of = TYPES.get(words[-2]), TYPES.get(words[-1])
-        rounding = [w for w in words[1:-2] if w not in ('rn', 'rz')]
-        if to is None or of is None or rounding or ('rn' in words and 'f' not in words[-2]):
-            return None
-        return self.assign(args[0], 'static_cast<%s>(%s)' % (to, self.value(args[1], of)))
-
-    def binary(self, words, args):
-        kind = self.kind(words)
-        if kind is None or len(args) != 3 or set(words[1:-1]) - {'rn', 'approx', 'full', 'relaxed'}:
-            return None
-        if words[0] in ('and', 'or', 'xor') and kind == 'bool':
-            return self.assign(args[0], '%s != false %s %s != false' % (self.value(args[1], kind), BINARY[words[0]], self.value(args[2], kind)))
-        return self.assign(args[0], '%s %s %s' % (self.value(args[1], kind), BINARY[words[0]], self.value(args[2], kind)))
-
-    def unary(self, words, args):
-        if self.kind(words) != 'float' or len(args) != 2 or set(words[1:-1]) - {'rn', 'approx', 'ftz'}:
-            return None
-        return self.assign(args[0], '%s(%s)' % (UNARY_F32[words[0]], self.value(args[1], 'float')))
-
-    def do_mul(self, words, args):
-        rest = [w for w in words[1:-1] if w not in ('rn',)]
-        product, _ = self.product(rest, self.kind(words), args)
-        return self.assign(args[0], product) if product and len(args) == 3 else None
-
-    def do_mad(self, words, args):
-        product, kind = self.product(words[1:-1], self.kind(words), args)
-        if product is None or words[1:-1] == [] or len(args) != 4:
-            return None
-        return self.assign(args[0], '%s + %s' % (product, self.value(args[3], kind)))
-
-    def product(self, which, kind, args):
-        """The product of a mul or mad that takes its operands as `kind`, and the product's type."""
-        if kind is None or len(args) < 3:
-            return None, None
-        a, b = self.value(args[1], kind), self.value(args[2], kind)
-        if which == ['wide'] and kind in WIDE:
-            return 'static_cast<%s>(%s) * %s' % (WIDE[kind], a, b), WIDE[kind]
-        if which == ['hi'] and kind in HIGH_PRODUCT:
-            return '%s(%s, %s)' % (HIGH_PRODUCT[kind], a, b), kind
-        return ('%s * %s' % (a, b), kind) if which in ([], ['lo']) else (None, None)
-
-    def do_fma(self, words, args):
-        kind = self.kind(words)
-        if kind not in ('float', 'double') or words[1:-1] != ['rn'] or len(args) != 4:
-            return None
-        return self.assign(args[0], '%s(%s)' % ('fmaf' if kind == 'float' else 'fma', ', '.join(self.value(a, kind) for a in args[1:])))
-
-    def do_min(self, words, args):
-        kind = self.kind(words)
-        if kind is None or len(words) != 2 or len(args) != 3:
-            return None
-        return self.assign(args[0], '::%s(%s, %s)' % (words[0], self.value(args[1], kind), self.value(args[2], kind)))
-
-    do_max = do_min
-
-    def do_not(self, words, args):
-        kind = self.kind(words)
-        return self.assign(args[0], ('!' if kind == 'bool' else '~') + self.value(args[1], kind)) if kind else None
-
-    def shift(self, words, args, sign):
-        kind = self.kind(words)
-        if kind is None or len(args) != 3:
-            return None
-        bits = 8 * {'unsigned': 4, 'int': 4}.get(kind, 8)
-        a, n = self.value(args[1], kind), self.value(args[2], 'unsigned')
-        beyond = '%s < 0 ? -1 : 0' % a if sign == '>>' and words[-1].startswith('s') else '0'
-        return self.assign(args[0], 'static_cast<%s>(%s >= %du ? (%s) : %s %s %s)' % (kind, n, bits, beyond, a, sign, n))
-
-    def do_shl(self, words, args):
-        return self.shift(words, args, '<<')
-
-    def do_shr(self, words, args):
-        return self.shift(words, args, '>>')
-
-    def call(self, function, words, args, count):
-        if len(args) != count + 1 or self.kind(words) != 'unsigned':
-            return None
-        return self.assign(args[0], '%s(%s)' % (function, ', '.join(self.value(a, 'unsigned') for a in args[1:])))
-
-    def do_popc(self, words, args):
-        return self.call('__popc', words, args, 1)
-
-    def do_brev(self, words, args):
-        return self.call('__brev', words, args, 1)
-
-    def do_clz(self, words, args):
-        return self.call('__clz', words, args, 1)
-
-    def do_prmt(self, words, args):
-        return self.call('__byte_perm', words, args, 3)
-
-    def do_lop3(self, words, args):
-        return self.call(P + 'lop3', words, args, 4)
-
-    def do_vabsdiff4(self, words, args):  # alone with .add: the four differences are summed
-        if len(args) != 4 or words[1:] not in (['u32', 'u32', 'u32', 'add'], ['s32', 's32', 's32', 'add']):
-            return None
-        a, b, c = (self.value(one, 'unsigned') for one in args[1:])
-        return self.assign(args[0], '__vsad%s4(%s, %s) + %s' % (words[1][0], a, b, c))
-
-    def do_vabsdiff2(self, words, args):
-        made = self.do_vabsdiff4(words, args)
-        return made and made.replace('4(', '2(', 1)
-
-    def do_bmsk(self, words, args):
-        if words[1:] not in (['clamp', 'b32'], ['wrap', 'b32']):
-            return None
-        return self.call(P + 'bmsk_' + words[1], words, args, 2)
-
-    def do_bfind(self, words, args):
-        kind = self.kind(words)
-        if kind not in WIDE and kind not in HIGH_PRODUCT or len(args) != 2 or words[1:-1] not in ([], ['shiftamt']):
-            return None
-        return self.assign(args[0], '%sbfind(%s, %s)' % (P, self.value(args[1], kind), 'true' if 'shiftamt' in words else 'false'))
-
-    def do_bfe(self, words, args):
-        return self.call(P + 'bfe', words, args, 3) if words[-1] != 's32' else None
-
-    def do_bfi(self, words, args):
-        return self.call(P + 'bfi', words, args, 4)
-
-    def do_shf(self, words, args):
-        if words[2:3] != ['wrap']:
-            return None
-        return self.call('__funnelshift_' + words[1], words, args, 3)
-
-    def do_setp(self, words, args):
-        kind = self.kind(words)
-        if kind is None or len(words) != 3 or words[1] not in COMPARE or len(args) != 3 or '|' in args[0]:
-            return None
-        return self.assign(args[0], '%s %s %s' % (self.value(args[1], kind), COMPARE[words[1]], self.value(args[2], kind)))
-
-    def do_selp(self, words, args):
-        kind = self.kind(words)
-        if kind is None or len(args) != 4:
-            return None
-        return self.assign(args[0], '%s ? %s : %s' % (self.value(args[3], 'bool'), self.value(args[1], kind), self.value(args[2], kind)))

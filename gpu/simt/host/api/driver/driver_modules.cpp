@@ -25,6 +25,7 @@ CUmodule handle_of(const PtxModule* m) { return reinterpret_cast<CUmodule>(const
 CUfunction handle_of(const Kernel* k) { return reinterpret_cast<CUfunction>(const_cast<Kernel*>(k)); }
 
 CUresult load(CUmodule* module, const std::string& text, const std::string& name) {
+  plumb::simt::begin_by_itself();
   const plumb::simt::LoadedPtx loaded = plumb::simt::load_ptx(text, name);
   if (loaded.module == nullptr) {
     std::fprintf(stderr, "%s\n", loaded.error.c_str());
