@@ -8,6 +8,7 @@
 
 #include "gpu/simt/language/device_api.hpp"
 #include "gpu/simt/language/half_bits.hpp"
+#include "gpu/simt/language/matrix_fragments.hpp"
 #include "gpu/simt/language/rounding.hpp"
 
 namespace plumb::simt::ptx {

@@ -19,6 +19,7 @@ from ptx_tables import (
     NotOffered,
     P,
 )
+from ptx_warp import Warp
 
 STATEMENT = re.compile(r'\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile|inline)\s*)*')
 
@@ -49,7 +50,7 @@ def text_of(pieces):
     return ''.join(ast.literal_eval(m.group(0)) for m in re.finditer(r'"(?:\\.|[^"\\])*"', pieces))
 
 
-class Asm(Arithmetic):
+class Asm(Arithmetic, Warp):
     serial = itertools.count()  # C++ labels are of a whole function, PTX's of their statement
 
     def __init__(self, body, parameters=None):
@@ -224,6 +225,8 @@ class Asm(Arithmetic):
         if words[1:2] == ['warp']:
             return '__syncwarp(%s);' % self.value(args[0], 'unsigned')
         words = [w for w in words if w not in ('cta', 'aligned')]
+        if words[1:2] == ['red']:
+            return self.vote_of_block(words[2:], args)
         if len(words) != 2 or words[1] not in ('sync', 'arrive') or len(args) not in (1, 2):
             return None
         if len(args) == 1 and args[0] == '0' and words[1] == 'sync':
@@ -231,6 +234,14 @@ class Asm(Arithmetic):
         count = self.value(args[1], 'int') if len(args) == 2 else P + 'block_size()'
         return '::plumb::simt::named_barrier(%s, %s, %s, ::plumb::simt::Here::at());' % (
             self.value(args[0], 'int'), count, 'true' if words[1] == 'sync' else 'false')
+
+    def vote_of_block(self, words, args):
+        """bar.red of all threads of the block, on barrier 0."""
+        name = {'popc': '__syncthreads_count', 'and': '__syncthreads_and', 'or': '__syncthreads_or'}.get(words[0])
+        if name is None or len(args) != 3 or args[1] != '0' or words[1:] != (['u32'] if words[0] == 'popc' else ['pred']):
+            return None
+        vote = '%s(%s)' % (name, self.value(args[2], 'bool'))
+        return self.assign(args[0], vote if words[0] == 'popc' else vote + ' != 0', 'unsigned' if words[0] == 'popc' else 'bool')
 
     def do_barrier(self, words, args):
         if words[1:2] != ['cluster']:
@@ -331,7 +342,15 @@ class Asm(Arithmetic):
     def do_prefetch(self, _words, _args):
         return ';'
 
-    do_prefetchu = do_discard = do_applypriority = do_prefetch
+    do_prefetchu = do_applypriority = do_pmevent = do_prefetch
+
+    def do_isspacep(self, words, args):
+        at = '(const void*)%s' % self.value(args[1], 'unsigned long long')
+        shared = {'shared': '::plumb::simt::is_shared', 'shared~cta': '::plumb::simt::is_shared',
+                  'shared~cluster': '::plumb::simt::is_cluster_shared'}.get(words[1])
+        if len(args) != 2 or (shared is None and words[1] != 'global'):
+            return None
+        return self.assign(args[0], '%s(%s)' % (shared, at) if shared else '!::plumb::simt::is_cluster_shared(%s)' % at, 'bool')
 
     def ways(self, words):
         """('plain' | 'ordered', acquires, releases). PTX's volatile is a relaxed access, unlike that of CUDA C++."""
@@ -401,24 +420,39 @@ class Asm(Arithmetic):
             kind, values, self.address(args[0], 'shared', 'void'), self.address(args[2], 'shared', 'const void'))
 
     def do_atom(self, words, args, result=True):
-        kind = self.kind(words)
+        form, kind = HALVES.get(words[-1], (None, self.kind(words)))
         change = next((w for w in words if w in UPDATE), None)
-        if kind is None or change is None or {'v2', 'v4', 'async'} & set(words):
+        if kind in (None, 'bool') or change is None or {'v8', 'async'} & set(words) or (form and change not in ('add', 'min', 'max')):
             return None
-        if not result:
-            args = ['_'] + args
-        _, acquire, release = self.ways(words)
-        more = ', w = %s' % self.value(args[3], kind) if change == 'cas' else ''
+        args = args if result else ['_'] + args
+        if any(w.endswith('~cache_hint') for w in words):
+            args = args[:-1]
         if len(args) != (4 if change == 'cas' else 3):
             return None
-        at = self.address(args[1], self.space(words), kind)
+        lanes = next((int(w[1]) for w in words if w in ('v2', 'v4')), 1)
+        if lanes == 1:
+            return self.assign(args[0], self.updated(words, kind, change, args), None if form else kind)
+        to, values = ([n.strip() for n in x.strip('{} ').split(',')] for x in (args[0], args[2]))
+        if change == 'cas' or len(values) != lanes or (result and len(to) != lanes):
+            return None
+        size = {'float': 4, 'unsigned': 4, 'unsigned short': 2}.get(kind)  # each element by itself
+        return size and ' '.join(self.assign(to[k] if result else '_', self.updated(words, kind, change, [None, args[1], values[k]], k))
+                                 for k in range(lanes))
+
+    def updated(self, words, kind, change, args, lane=0):
+        """The update as an expression: what was there."""
+        _, acquire, release = self.ways(words)
+        more = ', w = %s' % self.value(args[3], kind) if change == 'cas' else ''
+        at = self.address(args[1], self.space(words), kind) + (' + %d' % lane if lane else '')
         new = UPDATE[change]
-        if (change, kind) == ('add', 'float'):  # subnormals are flushed in global memory
+        if words[-1] in HALVES:
+            form = HALVES[words[-1]][0]
+            new = '%shalf_op%s<::plumb::simt::%s, %sHalfOp::%s>(old, v)' % (P, '2' if kind == 'unsigned' else '', form, P, change)
+        elif (change, kind) == ('add', 'float'):  # subnormals are flushed in global memory
             more, new = ', at = %s' % at, '::plumb::simt::atomic_sum(at, old, v)'
-        made = '%supdate(%s, %s, %s, %s, [v = %s%s](%s old) { return static_cast<%s>(%s); }, ::plumb::simt::Here::at()%s)' % (
+        return '%supdate(%s, %s, %s, %s, [v = %s%s](%s old) { return static_cast<%s>(%s); }, ::plumb::simt::Here::at()%s)' % (
             P, at, self.scope(words), str(acquire).lower(), str(release).lower(), self.value(args[2], kind), more, kind, kind, new,
             ', ::plumb::simt::Ordered::exchange' if change == 'exch' else '')
-        return self.assign(args[0], made)
 
     def do_red(self, words, args):
         return self.do_atom(words, args, result=False)
@@ -526,55 +560,10 @@ class Asm(Arithmetic):
             return self.assign(args[0], 'reinterpret_cast<std::uintptr_t>(%sshared<void>(%s))' % (P, self.operand(args[1])))
         return self.assign(args[0], self.value(args[1], 'unsigned long long'))
 
-    # ---- warp ----
-    def do_shfl(self, words, args):
-        if words[1] != 'sync' or len(args) != 5 or words[2] not in ('idx', 'up', 'down', 'bfly'):
-            return None
-        to, bar, predicate = (part.strip() for part in args[0].partition('|'))
-        value, b, c, mask = (self.value(a, 'unsigned') for a in args[1:])
-        taken = '__shfl_sync(%s, %s, %sshuffle_source(%sShuffled::%s, %s, %s, plumb_within))' % (mask, value, P, P, words[2], b, c)
-        return '{ bool plumb_within; const unsigned plumb_taken = %s; %s %s }' % (
-            taken, self.assign(to, 'plumb_taken'), self.assign(predicate, 'plumb_within') if bar else '')
-
-    def do_vote(self, words, args):
-        modes = {'ballot': '__ballot_sync', 'any': '__any_sync', 'all': '__all_sync'}
-        if 'sync' not in words or len(args) != 3:
-            return None
-        name = next((modes[w] for w in words if w in modes), None)  # before or behind .sync
-        return self.assign(args[0], '%s(%s, %s)' % (name, self.value(args[2], 'unsigned'), self.value(args[1], 'bool'))) if name else None
-
     def do_exit(self, _words, _args):
         return '::plumb::simt::exit_thread();'
 
-    def do_activemask(self, _words, args):
-        return self.assign(args[0], '__activemask()')
-
-    def do_mma(self, words, args):
-        shape = next((re.fullmatch(r'm(\d+)n8k(\d+)', w) for w in words if w.startswith('m') and 'n8k' in w), None)
-        types = words[-4:]
-        d, a, b, c = ([n.strip() for n in x.strip('{} ').split(',')] for x in args)
-        if shape is None or words[-6:-4] != ['row', 'col']:
-            return None
-        copy = lambda kind, name, names: '%s plumb_%s[] = {%s};' % (kind, name, ', '.join(self.value(n, kind) for n in names))  # noqa: E731
-        m, k = shape.groups()
-        if types == ['f32', 'tf32', 'tf32', 'f32'] and (m, k) == ('16', '8'):
-            made = copy('float', 'c', c) + copy('unsigned', 'a', a) + copy('unsigned', 'b', b)
-            made += '::plumb::simt::mma_tf32(plumb_c, plumb_a, plumb_b, ::plumb::simt::Here::at());'
-        elif types in (['f32', 'f16', 'f16', 'f32'], ['f32', 'bf16', 'bf16', 'f32'], ['f16'] * 4) and m == '16' and k in ('8', '16'):
-            wide = types[0] == 'f32'
-            if (len(a), len(b), len(c), len(d)) != (int(k) // 4, int(k) // 8, 4 if wide else 2, 4 if wide else 2):
-                return None
-            made = copy('float' if wide else 'unsigned', 'c', c) + copy('unsigned', 'a', a) + copy('unsigned', 'b', b)
-            made += '::plumb::simt::%s(plumb_c, plumb_a, plumb_b, %s, %s::plumb::simt::Here::at());' % (
-                'mma_16bit' if wide else 'mma_f16', k, ('true, ' if types[1] == 'bf16' else 'false, ') if wide else '')
-        elif types == ['f64'] * 4:
-            made = copy('double', 'c', c) + copy('double', 'a', a) + copy('double', 'b', b)
-            made += '::plumb::simt::mma_f64(plumb_c, plumb_a, plumb_b, %s, %s, ::plumb::simt::Here::at());' % (m, k)
-        else:
-            return None
-        return '{ %s %s }' % (made, ' '.join(self.assign(n, 'plumb_c[%d]' % i) for i, n in enumerate(d)))
-
-    TOTALS = {'f32': 'f32', 'f16': 'f16', 's32': 's32'}
+    # ---- wgmma ----
     ELEMENTS = ('tf32', 'f16', 'bf16', 'e4m3', 'e5m2', 's8', 'u8')
     OF_K = {'tf32': 8, 'f16': 16, 'bf16': 16}  # elements of an instruction; 32 of the others
     PAIRS = {'f32': ELEMENTS[:5], 'f16': ('f16', 'e4m3', 'e5m2'), 's32': ('s8', 'u8')}  # what adds to what

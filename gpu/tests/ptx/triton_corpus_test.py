@@ -61,7 +61,7 @@ def run(executor, case, text, metadata, seed=0):
             values.append(ctypes.c_float(argument) if isinstance(argument, float) else ctypes.c_int(argument))
             continue
         arrays[name] = np.ascontiguousarray(memory_of(argument)).copy()
-        executor.array(name, arrays[name], not isinstance(argument, Unset), name in case.expected or not case.expected)
+        executor.array(name, arrays[name], not isinstance(argument, Unset), name in (*case.expected, "o", "lock"))
         values.append(ctypes.c_void_p(arrays[name].ctypes.data))
     values += [ctypes.c_void_p(0)] * (len(kernel["parameters"]) - len(values))
     executor.launch(module, kernel["name"], case.grid, (metadata.num_warps * 32,), metadata.shared, values)
@@ -76,6 +76,13 @@ def wrong(case, arrays):
         if not error <= case.tolerance:
             return f"{name} is wrong by {error}"
     return ""
+
+
+def judged(case, findings, arrays):
+    """What is wrong, as text; empty where the kernel did what it should."""
+    if case.finding:
+        return "" if [f["kind"] for f in findings] == [case.finding] else f"no {case.finding}, or more than that: {findings}"
+    return findings[0]["described"] if findings else wrong(case, arrays)
 
 
 def without_each_barrier(text):
@@ -116,11 +123,11 @@ def main():
                     file.write(text)
             begun = time.time()
             findings, arrays = run(executor, case, text, metadata)
-            said = findings[0]["described"] if findings else wrong(case, arrays)
+            said = judged(case, findings, arrays)
             ran += 1
             failed += said != ""
             print(f"{case.name} sm_{chip}: {'FAILED' if said else 'right'}, {time.time() - begun:.1f} s {said}", flush=True)
-            if asked.mutants and not said:
+            if asked.mutants and not said and not case.finding:
                 count, hit, missed = attack(executor, case, text, metadata)
                 barriers, found = barriers + count, found + hit
                 print(f"  {hit} of {count} missing barriers found{'; not those of lines ' + str(missed) if missed else ''}", flush=True)

@@ -6,11 +6,11 @@ import triton.language as tl
 
 
 class Case:
-    """A kernel, its constants, the grid, arrays (None: written by the kernel alone) and numbers by parameter, and what arrays hold afterwards."""
+    """A kernel, its constants, the grid, arrays and numbers by parameter, what arrays hold afterwards, and the finding that there must be."""
 
-    def __init__(self, kernel, grid, arguments, expected, constants=None, tolerance=1e-5, **options):
+    def __init__(self, kernel, grid, arguments, expected, constants=None, tolerance=1e-5, finding=None, **options):
         self.kernel, self.grid, self.arguments, self.expected = kernel, grid, arguments, expected
-        self.constants, self.tolerance, self.options = constants or {}, tolerance, options
+        self.constants, self.tolerance, self.finding, self.options = constants or {}, tolerance, finding, options
         self.name = kernel.__name__ + "".join(f"_{k}{v}" for k, v in options.items())
 
 
@@ -402,8 +402,11 @@ def sparse_cases():
     yield Case(csr_spmm, (24,), {"first": first, "column": column, "value": value, "b": b, "o": Unset((24, 40)), "N": 40},
                {"o": dense @ b}, {"BN": 64}, 1e-4)
     j = drawn(52, 32, 64)
-    yield Case(sddmm, (len(row),), {"row": row, "column": column, "a": k, "b": j, "o": Unset(len(row))},
-               {"o": (k[row] * j[column]).sum(1)}, {"K": 64}, 1e-4)
+    edges = {"row": row, "column": column, "a": k, "b": j, "o": Unset(len(row))}
+    sums = {"o": (k[row] * j[column]).sum(1)}
+    yield Case(sddmm, (len(row),), edges, sums, {"K": 64}, 1e-4, enable_fp_fusion=False)
+    # With products fused into sums, the lanes of a warp round differently, and all of them store "the" sum of the warp at one place.
+    yield Case(sddmm, (len(row),), edges, sums, {"K": 64}, 1e-4, finding="race", enable_fp_fusion=True)
 
 
 def cases():
