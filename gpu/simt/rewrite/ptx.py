@@ -182,8 +182,8 @@ class Asm(Arithmetic, Warp):
         words = m.group(1).replace('::', '~').split('.')
         if words[-1] == 'ftz' and len(words) > 2:  # some put it behind the type
             words[-2:] = ['ftz', words[-2]]
-        operands = re.sub(r'\{\s*([^\s,{}]+)\s*\}', r'\1', m.group(2))  # braces around one
-        args = [a.strip() for a in re.findall(r'(?:\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|[^,])+', operands)]
+        args = [a.strip() for a in re.findall(r'(?:\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|[^,])+', m.group(2))]
+        args = [re.sub(r'^\{\s*([^\s,{}]+)\s*\}$', r'\1', a) for a in args]  # braces around one
         how = self.dispatched(words)
         try:
             made = how(words, args) if how else None

@@ -557,15 +557,9 @@ class Arithmetic:
             a, b = self.value(args[1], kind), self.value(args[2], kind)
         else:
             return None
-        if how in COMPARE and (how not in ('lo', 'ls', 'hi', 'hs') or kind not in FLOATS):
-            ordered = ' && (%s == %s && %s == %s)' % (a, a, b, b) if how == 'ne' and kind in FLOATS else ''
-            return '(%s %s %s%s)' % (a, COMPARE[how], b, ordered)
-        if kind not in FLOATS:
-            return None
-        nan = '(%s != %s || %s != %s)' % (a, a, b, b)
-        if how in UNORDERED:
-            return '(%s || %s %s %s)' % (nan, a, UNORDERED[how], b)
-        return {'num': '!' + nan, 'nan': nan}.get(how)
+        if kind in FLOATS:
+            return self.ordered(how, a, b)
+        return '(%s %s %s)' % (a, COMPARE[how], b) if how in COMPARE else None
 
     def do_setp(self, words, args):
         rest = [w for w in words[2:-1] if w != 'ftz']
@@ -583,7 +577,32 @@ class Arithmetic:
         return '{ const bool plumb_c = %s, plumb_o = %s; (void)plumb_o; %s }' % (
             made, other or 'false', ' '.join(self.assign(n, '(%s) != 0' % r, 'bool') for n, r in zip(names, results)))
 
+    def set_of_pair(self, words, args):
+        """set of two pairs: 1.0 or 0 as a 16-bit float, or all ones or none, for each."""
+        form, one = HALVES[words[-1]][0], {'f16x2': '0x3c00', 'bf16x2': '0x3f80'}[words[-1]]
+        if words[-2] != words[-1] or len(words) - ('ftz' in words) != 4 or len(args) != 3 or words[1] not in {**COMPARE, **UNORDERED, 'num': 0, 'nan': 0}:
+            return None
+        made = []
+        for half in ('low', 'high'):
+            a, b = ('%s::plumb::simt::widen<::plumb::simt::%s>(%s%s(%s))' % ('', form, P, half, self.value(x, 'unsigned')) for x in args[1:])
+            made.append('(unsigned short)(%s ? %s : 0)' % (self.ordered(words[1], a, b), one))
+        return self.assign(args[0], '%spair(%s, %s)' % (P, *made), 'unsigned')
+
+    @staticmethod
+    def ordered(how, a, b):
+        """The comparison of two floating-point expressions; None: none of that name."""
+        nan = '(%s != %s || %s != %s)' % (a, a, b, b)
+        if how in UNORDERED:
+            return '(%s || %s %s %s)' % (nan, a, UNORDERED[how], b)
+        if how in ('lo', 'ls', 'hi', 'hs'):
+            return None
+        if how in COMPARE:
+            return '(%s %s %s%s)' % (a, COMPARE[how], b, ' && !' + nan if how == 'ne' else '')
+        return {'num': '!' + nan, 'nan': nan}.get(how)
+
     def do_set(self, words, args):
+        if words[-1] in ('f16x2', 'bf16x2'):
+            return self.set_of_pair(words, args)
         rest = [w for w in words[2:-2] if w != 'ftz']
         to = TYPES.get(words[-2])
         if to not in ('unsigned', 'int', 'float') or len(args) != (4 if rest else 3) or len(rest) > 1 or set(rest) - {'and', 'or', 'xor'}:
