@@ -7,6 +7,7 @@ linked, and end the program with exit code 3 where it calls one."""
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,12 @@ def compile_and_name(command):
     sys.stderr.write(messages)
     if not done:
         raise Failed()
+
+
+def loads_modules(objects):
+    """Whether one of the objects calls what loads a module of PTX."""
+    said = subprocess.run(["nm", "-u", *objects], check=False, capture_output=True, text=True, errors="replace")
+    return re.search(r"cu(?:ModuleLoad|LibraryLoad)", said.stdout) is not None
 
 
 class Compiler:
@@ -200,10 +207,14 @@ class Compiler:
 
     def link(self, output):
         shared = ["-shared"] if self.order.shared else []
+        objects = self.objects()
         host = [word for word in self.order.host if not word.startswith("-W") or word.startswith("-Wl,")]
-        command = [self.known["compiler"], *shared, *host, *self.objects()]
+        command = [self.known["compiler"], *shared, *host, *objects]
         # nvcc leaves out what headers define and nothing uses (MPI's classes for C++), undefined names too.
         libraries = ["-Wl,--as-needed", *self.known["libraries"]]
+        if loads_modules(objects):
+            # their libraries use what the executor has, of which the program itself may use little
+            libraries = ["-rdynamic", f"-Wl,--whole-archive,{self.known['libraries'][0]},--no-whole-archive", *libraries]
         behind = ["-Wl,--gc-sections", *self.order.link, *libraries, "-o", output]
         done, messages = told([*command, *behind])
         names = [] if done else missing.in_linker(messages)

@@ -186,7 +186,7 @@ class ModuleCode:
         """(line of the module, place, innermost place): the place is the innermost that is in no library's file."""
         for line, p in sorted(self.text.places.items()):
             if p is not None:
-                own = [at for at in p.chain if not LIBRARY.search(self.text.files.get(at[0], ''))]
+                own = [at for at in p.chain if at[0] in self.text.files and not LIBRARY.search(self.text.files[at[0]])]
                 yield line, (own or p.chain[-1:])[0], p.chain[0]
 
     def kernel(self, f):

@@ -1,4 +1,4 @@
-"""libplumb_simt_ptx.so as the tests here use it: modules of PTX, launches on numpy arrays, findings."""
+"""libplumb_simt_ptx.so as the tests here use it: modules of PTX, launches on memory of the caller's, findings."""
 
 import ctypes
 import json
@@ -29,8 +29,9 @@ class Executor:
         if self.of.plumb_ptx_begin(json.dumps(options).encode()):
             raise RuntimeError(self.of.plumb_ptx_error().decode())
 
-    def array(self, name, memory, initialised=True, writable=True):
-        self.of.plumb_ptx_array(name.encode(), ctypes.c_void_p(memory.ctypes.data), ctypes.c_size_t(memory.nbytes), initialised, writable)
+    def array(self, name, address, size, initialised=True, writable=True):
+        """Makes `size` bytes at `address` an array of the run."""
+        self.of.plumb_ptx_array(name.encode(), ctypes.c_void_p(address), ctypes.c_size_t(size), initialised, writable)
 
     def launch(self, module, kernel, grid, block, shared, values):
         """`values`: a ctypes value for each parameter, in order."""

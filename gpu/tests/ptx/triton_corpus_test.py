@@ -61,7 +61,7 @@ def run(executor, case, text, metadata, seed=0):
             values.append(ctypes.c_float(argument) if isinstance(argument, float) else ctypes.c_int(argument))
             continue
         arrays[name] = np.ascontiguousarray(memory_of(argument)).copy()
-        executor.array(name, arrays[name], not isinstance(argument, Unset), name in (*case.expected, "o", "lock"))
+        executor.array(name, arrays[name].ctypes.data, arrays[name].nbytes, not isinstance(argument, Unset), name in (*case.expected, "o", "lock"))
         values.append(ctypes.c_void_p(arrays[name].ctypes.data))
     values += [ctypes.c_void_p(0)] * (len(kernel["parameters"]) - len(values))
     executor.launch(module, kernel["name"], case.grid, (metadata.num_warps * 32,), metadata.shared, values)

@@ -134,8 +134,9 @@ std::string summary(const Argument& before, const std::vector<unsigned char>& af
     least = std::fmin(least, v), most = std::fmax(most, v);
   }
   std::string out = fmt::format("{}: {}[{}], ", before.name, before.type->name, count);
-  if (changed == 0) return out + "unchanged";
-  out += fmt::format("{} changed, {} to {}", changed, least, most);
+  if (before.is_set && changed == 0) return out + "unchanged";
+  if (before.is_set) out += fmt::format("{} changed, ", changed);
+  out += fmt::format("{} to {}", least, most);
   if (not_numbers > 0) out += fmt::format(", {} NaN", not_numbers);
   out += ":";
   for (std::size_t i = 0; i < std::min(count, shown); ++i)

@@ -28,7 +28,7 @@ struct Argument {
 /// (unset), or what a file has.
 Argument read_argument(const std::string& text, std::size_t number);
 
-/// "12 of 1024 changed, 0 to 7.5: 0 1 2 ..."
+/// "x: f32[1024], 12 changed, 0 to 7.5: 0 1 2 ..."
 std::string summary(const Argument& before, const std::vector<unsigned char>& after, std::size_t shown);
 
 }  // namespace plumb::simt::ptx

@@ -1,6 +1,7 @@
 // Runs one kernel of a module of PTX on the CPU executor: tools/plumb simt MODULE.ptx.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -133,7 +134,7 @@ class Arguments {
 
   std::vector<unsigned char> after(std::size_t i) const {
     std::vector<unsigned char> out(given_[i].bytes.size());
-    if (!out.empty()) cudaMemcpy(out.data(), memory_[i], out.size(), cudaMemcpyDeviceToHost);
+    if (!out.empty()) std::memcpy(out.data(), memory_[i], out.size());  // past the checks: elements may be unset
     return out;
   }
 
