@@ -60,6 +60,7 @@ const char* name_of(FindingKind kind);
 struct Place {
   std::string file;
   int line = 0;
+  std::string by = "";  // what a compiler made of it, where that is what ran: FILE:LINE of PTX
 };
 
 /// A thread of a launch, or the host: its code, or its copies and fills.
@@ -109,6 +110,9 @@ void begin_run(const Options& options);
 /// Ends the run; its findings with their source lines resolved (needs addr2line, of binutils, for races and
 /// bounds).
 std::vector<Finding> end_run();
+
+/// The findings since they were last taken, likewise; the run goes on.
+std::vector<Finding> findings_so_far();
 
 /// Whether a finding, or what the executor ran out of, has stopped the run: launches do nothing from there on, and device_read()
 /// throws, as after a sticky error on a device.

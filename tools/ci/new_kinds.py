@@ -79,11 +79,11 @@ def fill(path, old, text):
     (COPY / path).write_text(before.replace(old, text))
 
 
-USE_OF_IT = """  unsigned one, zero;
-  asm("cnot.b32 %0, %1;" : "=r"(one) : "r"(0u));
-  asm("cnot.b32 %0, %1;" : "=r"(zero) : "r"(blockDim.x));
+USE_OF_IT = """  unsigned one, two;
+  asm("vadd.u32.u32.u32 %0, %1, %2;" : "=r"(one) : "r"(blockDim.x), "r"(1u - blockDim.x));
+  asm("vadd.u32.u32.u32 %0, %1, %2;" : "=r"(two) : "r"(one), "r"(1u));
   for (std::int64_t i = threadIdx.x; i < problem.n; i += kThreads) {
-    out.y[i] = static_cast<T>(one + one + zero) * in.x[i];
+    out.y[i] = static_cast<T>(two) * in.x[i];
   }
   // Until this writes"""
 

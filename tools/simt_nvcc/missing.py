@@ -76,6 +76,13 @@ def toolkit():
     return [folder for folder in folders if os.path.isdir(folder)]
 
 
+def library_folder(name):
+    """The folder of the toolkit's library of that name; None where there is none."""
+    top = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    folders = (os.path.join(top, "lib64"), os.path.join(top, "lib"))
+    return next((folder for folder in folders if os.path.isfile(os.path.join(folder, name))), None)
+
+
 def is_of_a_toolkit(folder):
     """Whether it is the folder of some toolkit's headers, or lies below one."""
     folder = os.path.abspath(folder)

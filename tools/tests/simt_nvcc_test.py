@@ -91,7 +91,34 @@ int main() {
   if (cuMemcpyDtoH(got, p + bytes - 4, 4) || got[0] != 9 || cuMemUnmap(p, bytes)) return 10;
   if (cuMemRelease(made) || !cuMemRelease(made) || cuMemAddressFree(p, 2 * bytes)) return 11;
   CUmodule module;
-  return cuModuleLoad(&module, "m.ptx");
+  if (cuModuleLoad(&module, "none.ptx") != CUDA_ERROR_FILE_NOT_FOUND) return 12;
+  return cuModuleLoadData(&module, "\\x7f" "ELF");
+}
+"""
+BY_NVRTC = r"""#include <cuda.h>
+#include <nvrtc.h>
+#include <string>
+int main() {
+  const char* text = "extern \"C\" __global__ void twice(float* x, int n) {\n"
+                     "  int i = threadIdx.x;\n  if (i < n) x[i] *= 2;\n}\n";
+  const char* options[] = {"--gpu-architecture=compute_80", "-lineinfo"};
+  nvrtcProgram program;
+  size_t bytes;
+  if (nvrtcCreateProgram(&program, text, "twice.cu", 0, nullptr, nullptr)) return 4;
+  if (nvrtcCompileProgram(program, 2, options) || nvrtcGetPTXSize(program, &bytes)) return 5;
+  std::string ptx(bytes, 0);
+  if (nvrtcGetPTX(program, &ptx[0])) return 6;
+  CUmodule module;
+  CUfunction twice;
+  CUdeviceptr x;
+  float host[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  if (cuModuleLoadData(&module, ptx.c_str()) || cuModuleGetFunction(&twice, module, "twice")) return 7;
+  if (cuMemAlloc(&x, sizeof host) || cuMemcpyHtoD(x, host, sizeof host)) return 8;
+  int n = 10;
+  void* arguments[] = {&x, &n};
+  if (cuLaunchKernel(twice, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr)) return 9;
+  if (cuMemcpyDtoH(host, x, sizeof host)) return 10;
+  return host[9] == 18 ? 0 : 11;
 }
 """
 LIKE_CUTE = """#include <cstdio>
@@ -319,6 +346,26 @@ class Projects(unittest.TestCase):
         for words, chip in ((["-arch=sm_90a"], 90), (["-D__CUDA_ARCH__=900"], 90), ([], 80)):
             self.nvcc(*words, "c.cu", "-o", "c")
             self.assertEqual(self.ran("c"), chip)
+
+    def test_a_program_loads_modules_of_ptx(self):
+        kernels = str(ROOT / "gpu/tests/ptx/kernels.ptx")
+        self.nvcc(str(ROOT / "gpu/tests/programs/ptx_modules.cu"), "-lcuda", "-o", "p")
+        for words, code, said in (
+            ([], 0, ""),
+            (["short"], 1, "out of bounds in reversed: write of 4 bytes at byte 252 of 'z', which has 4"),
+            (["cubin"], 3, "a module of machine code (cubin or fatbin); PTX is offered"),
+        ):
+            done = subprocess.run(
+                [str(self.folder / "p"), kernels, *words], capture_output=True, text=True, timeout=PATIENCE
+            )
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(said, done.stderr)
+
+    @unittest.skipUnless(missing.library_folder("libnvrtc.so"), "no NVRTC is installed")
+    def test_a_program_compiles_by_nvrtc(self):
+        (self.folder / "n.cu").write_text(BY_NVRTC)
+        self.nvcc("n.cu", "-lnvrtc", "-lcuda", "-o", "n")
+        self.assertEqual(self.ran("n"), 0)
 
     def test_images_are_a_library_whose_header_may_be_missing(self):
         (self.folder / "i.cu").write_text("#include <nppi.h>\nint main() { return nppiSet_8u(); }\n")

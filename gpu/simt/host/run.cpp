@@ -69,6 +69,8 @@ void read_in_order(const char* what, const void* data, std::size_t bytes, void* 
 
 Counters counters() { return current().run.counters; }
 
+std::vector<Finding> findings_so_far() { return take_findings(); }
+
 std::vector<Finding> end_run() {
   std::vector<Finding> out = take_findings();
   current().memory.arrays.clear();

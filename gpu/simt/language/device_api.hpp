@@ -107,6 +107,8 @@ class SharedSlot {
 };
 /// Ends the launch, as a device refuses it: its blocks have more threads than the kernel's __launch_bounds__ allows.
 void refuse_block(unsigned most_threads);
+/// The same of a kernel that must be launched with blocks of that extent alone (PTX's .reqntid).
+void refuse_other_block(dim3 required);
 void* dynamic_shared();
 unsigned shared_offset(const void* p);
 void* shared_at(unsigned offset);

@@ -1,11 +1,15 @@
 // What inline PTX becomes on the CPU executor: rewrite.py (ptx.py) writes these calls in place of asm statements. Only what a kernel
 // cannot say in plain C++ is here; loads and stores without an order are written out, so that a finding names the kernel's own line.
 #pragma once
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "gpu/simt/language/device_api.hpp"
 #include "gpu/simt/language/half_bits.hpp"
+#include "gpu/simt/language/matrix_fragments.hpp"
+#include "gpu/simt/language/rounding.hpp"
 
 namespace plumb::simt::ptx {
 
@@ -118,16 +122,149 @@ inline unsigned lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
   }
   return r;
 }
-inline unsigned bfe(unsigned a, unsigned at, unsigned bits) {
+/// bfe: `bits` bits of a from `at` on; of signed types the highest of them, or of the value where they go beyond it, is repeated above.
+template <class T>
+T bfe(T a, unsigned at, unsigned bits) {
+  constexpr unsigned kBits = 8 * sizeof(T);
   at &= 255u, bits &= 255u;
-  if (at > 31u || bits == 0) return 0;
-  return bits > 31u ? a >> at : a >> at & ((1u << bits) - 1u);
+  if (bits == 0) return 0;
+  using Bits = std::make_unsigned_t<T>;
+  const Bits sign = std::is_signed<T>::value && (static_cast<Bits>(a) >> (at + bits - 1 < kBits ? at + bits - 1 : kBits - 1) & 1u) != 0
+                        ? ~Bits{0} : Bits{0};
+  const Bits low = at < kBits ? static_cast<Bits>(a) >> at : 0;
+  const unsigned held = at >= kBits ? 0 : bits < kBits - at ? bits : kBits - at;  // bits that the value has
+  if (held == 0) return static_cast<T>(sign);
+  const Bits mask = ~Bits{0} >> (kBits - held);
+  return static_cast<T>((low & mask) | (sign & ~mask));
 }
-inline unsigned bfi(unsigned a, unsigned b, unsigned at, unsigned bits) {
+template <class T>
+T bfi(T a, T b, unsigned at, unsigned bits) {
+  constexpr unsigned kBits = 8 * sizeof(T);
   at &= 255u, bits &= 255u;
-  if (at > 31u || bits == 0) return b;
-  const unsigned mask = (bits > 31u ? ~0u : (1u << bits) - 1u) << at;
+  if (at >= kBits || bits == 0) return b;
+  const T mask = (bits >= kBits ? ~T{0} : (T{1} << bits) - 1) << at;
   return (b & ~mask) | (a << at & mask);
+}
+
+// ---- integers ----
+/// Of division by zero PTX says nothing: all ones, and the dividend, as devices yield.
+template <class T>
+T quotient(T a, T b) {
+  if (b == 0) return static_cast<T>(~T{0});
+  if (std::is_signed<T>::value && b == static_cast<T>(-1)) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
+  return static_cast<T>(a / b);
+}
+template <class T>
+T remainder(T a, T b) {
+  if (b == 0) return a;
+  if (std::is_signed<T>::value && b == static_cast<T>(-1)) return 0;
+  return static_cast<T>(a % b);
+}
+template <class T>
+T add_carry(T a, T b, bool in, bool& carry) {
+  const bool first = __builtin_add_overflow(a, b, &a);
+  const bool second = __builtin_add_overflow(a, T{in}, &a);
+  carry = first || second;
+  return a;
+}
+/// The carry is the borrow, as PTX's CC.CF.
+template <class T>
+T sub_carry(T a, T b, bool in, bool& borrow) {
+  const bool first = __builtin_sub_overflow(a, b, &a);
+  const bool second = __builtin_sub_overflow(a, T{in}, &a);
+  borrow = first || second;
+  return a;
+}
+template <class To, class From>
+To integer(From v) {
+  return static_cast<To>(v);
+}
+/// The nearest that To has.
+template <class To, class From>
+To clamped(From v) {
+  const __int128 x = v, low = std::numeric_limits<To>::min(), high = std::numeric_limits<To>::max();
+  return static_cast<To>(x < low ? low : x > high ? high : x);
+}
+template <class T>
+T mul24_lo(T a, T b) {
+  return static_cast<T>(std::is_signed<T>::value ? static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(a) << 8) >> 8) *
+                                                       static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(b) << 8) >> 8)
+                                                 : (a & 0xffffffu) * (b & 0xffffffu));
+}
+/// The upper 32 of the product's 48 bits.
+template <class T>
+T mul24_hi(T a, T b) {
+  const auto wide = [](T v) -> long long {
+    return std::is_signed<T>::value ? static_cast<int>(static_cast<unsigned>(v) << 8) >> 8 : static_cast<long long>(v & 0xffffffu);
+  };
+  return static_cast<T>(wide(a) * wide(b) >> 16);
+}
+inline unsigned dp4a(unsigned a, unsigned b, unsigned c, bool a_signed, bool b_signed) {
+  const auto byte = [](unsigned v, int i, bool is_signed) -> int {
+    const unsigned x = v >> (8 * i) & 255u;
+    return is_signed ? static_cast<signed char>(x) : static_cast<int>(x);
+  };
+  for (int i = 0; i < 4; ++i) c += static_cast<unsigned>(byte(a, i, a_signed) * byte(b, i, b_signed));
+  return c;
+}
+inline unsigned dp2a(unsigned a, unsigned b, unsigned c, bool high, bool a_signed, bool b_signed) {
+  for (int i = 0; i < 2; ++i) {
+    const unsigned x = a >> (16 * i) & 0xffffu, y = b >> (8 * (i + (high ? 2 : 0))) & 255u;
+    const int p = a_signed ? static_cast<short>(x) : static_cast<int>(x);
+    const int q = b_signed ? static_cast<signed char>(y) : static_cast<int>(y);
+    c += static_cast<unsigned>(p * q);
+  }
+  return c;
+}
+/// The low n bits of a, the highest of them repeated above where T is signed.
+template <class T>
+T szext(T a, unsigned n, bool wraps) {
+  if (wraps) n &= 31u;
+  if (n > 31u) return a;
+  return n == 0 ? 0 : bfe<T>(a, 0, n);
+}
+inline unsigned prmt_bytes(unsigned a, unsigned b, const unsigned (&of)[4]) {
+  const unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;
+  unsigned out = 0;
+  for (int i = 0; i < 4; ++i) out |= static_cast<unsigned>(both >> (8 * (of[i] & 7u)) & 255u) << (8 * i);
+  return out;
+}
+inline unsigned prmt_f4e(unsigned a, unsigned b, unsigned c) { return c &= 3u, prmt_bytes(a, b, {c, c + 1, c + 2, c + 3}); }
+inline unsigned prmt_b4e(unsigned a, unsigned b, unsigned c) { return c &= 3u, prmt_bytes(a, b, {c, c + 7, c + 6, c + 5}); }
+inline unsigned prmt_rc8(unsigned a, unsigned b, unsigned c) { return c &= 3u, prmt_bytes(a, b, {c, c, c, c}); }
+inline unsigned prmt_ecl(unsigned a, unsigned b, unsigned c) {
+  return c &= 3u, prmt_bytes(a, b, {c, c > 1 ? c : 1, c > 2 ? c : 2, 3});
+}
+inline unsigned prmt_ecr(unsigned a, unsigned b, unsigned c) {
+  return c &= 3u, prmt_bytes(a, b, {0, c < 1 ? c : 1, c < 2 ? c : 2, c});
+}
+inline unsigned prmt_rc16(unsigned a, unsigned b, unsigned c) {
+  return c = (c & 1u) * 2, prmt_bytes(a, b, {c, c + 1, c, c + 1});
+}
+
+// ---- floating point ----
+template <class T>
+T saturated(T x) {
+  return x > T(0) ? (x < T(1) ? x : T(1)) : T(0);  // NaN becomes 0
+}
+template <class T>
+T integral(Round round, T x) {
+  return round == Round::nearest ? std::nearbyint(x) : round == Round::zero ? std::trunc(x) : round == Round::up ? std::ceil(x) : std::floor(x);
+}
+/// min and max: of a number and a NaN the number, but for .NaN; -0 is less than +0. .xorsign.abs: of the magnitudes, with both signs' product.
+template <class T>
+T extreme(T a, T b, bool least, bool keeps_nan, bool xorsign) {
+  const bool negative = std::signbit(a) != std::signbit(b);
+  if (xorsign) a = std::fabs(a), b = std::fabs(b);
+  T out = a;
+  if (a != a || b != b) {
+    out = keeps_nan || (a != a && b != b) ? std::numeric_limits<T>::quiet_NaN() : a != a ? b : a;
+  } else if (a == b) {
+    out = std::signbit(a) == least ? a : b;
+  } else {
+    out = (a < b) == least ? a : b;
+  }
+  return xorsign && negative ? -out : out;
 }
 
 /// x rounded to tf32 (10 explicit mantissa bits), ties away from zero (cvt.rna); NaN and infinities keep their class.
@@ -138,15 +275,17 @@ inline unsigned to_tf32(float x) {
 }
 
 /// Arithmetic on 16-bit floats as their bits, one or in pairs: op of each, rounded once.
-enum class HalfOp { add, sub, mul, fma, min, max, neg, abs, ex2, tanh };
+enum class HalfOp { add, sub, mul, fma, min, max, min_nan, max_nan, neg, abs, ex2, tanh };
 template <class F, HalfOp Op>
 inline unsigned short half_op(unsigned short a, unsigned short b = 0, unsigned short c = 0) {
   if constexpr (Op == HalfOp::add) return sum<F>(a, b);
   if constexpr (Op == HalfOp::sub) return difference<F>(a, b);
   if constexpr (Op == HalfOp::mul) return product<F>(a, b);
   if constexpr (Op == HalfOp::fma) return fused<F>(a, b, c);
-  if constexpr (Op == HalfOp::min) return extreme<F>(a, b, true);
-  if constexpr (Op == HalfOp::max) return extreme<F>(a, b, false);
+  if constexpr (Op == HalfOp::min) return ::plumb::simt::extreme<F>(a, b, true);
+  if constexpr (Op == HalfOp::max) return ::plumb::simt::extreme<F>(a, b, false);
+  if constexpr (Op == HalfOp::min_nan) return ::plumb::simt::extreme<F>(a, b, true, true);
+  if constexpr (Op == HalfOp::max_nan) return ::plumb::simt::extreme<F>(a, b, false, true);
   if constexpr (Op == HalfOp::neg) return static_cast<unsigned short>(a ^ 0x8000u);
   if constexpr (Op == HalfOp::abs) return static_cast<unsigned short>(a & 0x7fffu);
   if constexpr (Op == HalfOp::ex2) return narrow<F>(std::exp2(static_cast<double>(widen<F>(a))));
@@ -160,6 +299,51 @@ inline unsigned short high(unsigned pair) { return static_cast<unsigned short>(p
 template <class F, HalfOp Op>
 inline unsigned half_op2(unsigned a, unsigned b = 0, unsigned c = 0) {
   return pair(half_op<F, Op>(low(a), low(b), low(c)), half_op<F, Op>(high(a), high(b), high(c)));
+}
+
+inline unsigned short half_flushed(unsigned short x) {
+  return (x & 0x7c00u) == 0 ? static_cast<unsigned short>(x & 0x8000u) : x;
+}
+template <class F>
+unsigned short half_saturated(unsigned short x) {
+  return narrow<F>(::plumb::simt::saturated(static_cast<double>(widen<F>(x))));
+}
+/// Negative numbers become 0; a NaN stays one.
+inline unsigned short half_rectified(unsigned short x) {
+  return (x & 0x8000u) != 0 && x != 0xffffu ? static_cast<unsigned short>(0) : x;
+}
+inline unsigned half_flushed2(unsigned x) { return pair(half_flushed(low(x)), half_flushed(high(x))); }
+template <class F>
+unsigned half_saturated2(unsigned x) {
+  return pair(half_saturated<F>(low(x)), half_saturated<F>(high(x)));
+}
+inline unsigned half_rectified2(unsigned x) { return pair(half_rectified(low(x)), half_rectified(high(x))); }
+
+/// Two numbers as 8-bit floats, the first below; larger than the largest become it.
+template <class F>
+unsigned char small(double x, bool rectifies) {
+  if (rectifies) x = rectified(x);
+  constexpr double kLargest = sizeof(F) == 0 ? 0 : std::is_same<F, E4m3>::value ? 448.0 : 57344.0;
+  if (x > kLargest) x = kLargest;
+  if (x < -kLargest) x = -kLargest;
+  return static_cast<unsigned char>(narrow<F>(x));
+}
+template <class F>
+unsigned short small_pair(float lower, float upper, bool rectifies = false) {
+  return static_cast<unsigned short>(small<F>(static_cast<double>(lower), rectifies) |
+                                     small<F>(static_cast<double>(upper), rectifies) << 8);
+}
+template <class F>
+unsigned short small_pair_of_halves(unsigned halves, bool rectifies = false) {
+  return small_pair<F>(widen<Half>(low(halves)), widen<Half>(high(halves)), rectifies);
+}
+template <class F>
+unsigned halves_of_small_pair(unsigned short small, bool rectifies = false) {
+  const auto one = [&](unsigned bits) {
+    const double x = static_cast<double>(widen<F>(static_cast<unsigned char>(bits)));
+    return narrow<Half>(rectifies ? rectified(x) : x);
+  };
+  return pair(one(small & 255u), one(small >> 8));
 }
 
 inline unsigned rank() {  // in the block

@@ -100,7 +100,9 @@ std::vector<Declared>& declared_variables() {
 
 void load_variables() {
   auto& variables = current().memory.variables;
-  for (const Declared& d : declared_variables()) {
+  const auto& declared = declared_variables();
+  for (std::size_t i = variables.size(); i < declared.size(); ++i) {  // known ones have a shadow
+    const Declared& d = declared[i];
     auto a = std::make_unique<Array>();
     a->name = d.name;
     a->base = static_cast<unsigned char*>(const_cast<void*>(d.data));
@@ -143,6 +145,17 @@ std::string show_place(const Thread& t, const unsigned char* p) {
   return a != nullptr ? fmt::format("'{}' at byte {}", a->name, p - a->base) : "memory without a name";
 }
 
+namespace {
+
+bool is_in_image(const unsigned char* base) {
+  const auto& memory = current().memory;
+  return std::any_of(memory.image.begin(), memory.image.end(), [&](const auto& a) { return a->base == base; }) ||
+         std::any_of(memory.constants.begin(), memory.constants.end(),
+                     [&](const auto& c) { return c.first == base; });
+}
+
+}  // namespace
+
 void load_image() {
   load_variables();
   dl_iterate_phdr(
@@ -151,6 +164,7 @@ void load_image() {
           const auto& h = info->dlpi_phdr[i];
           if (h.p_type != PT_LOAD) continue;
           auto* base = reinterpret_cast<unsigned char*>(info->dlpi_addr + h.p_vaddr);
+          if (is_in_image(base)) continue;  // a library that is loaded while the program runs is looked for anew
           if ((h.p_flags & PF_W) != 0) {
             auto a = std::make_unique<Array>();
             a->name = "program variable";

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 
+#include "gpu/simt/race/source_places.hpp"
 #include "gpu/simt/race/symbols.hpp"
 #include "gpu/simt/state.hpp"
 
@@ -43,14 +44,15 @@ Place place_of(Location l, const Frames& frames, const std::vector<Module>& all)
   if (l == 0) return {};
   if ((l & kHereBit) != 0) {
     const Here& here = current().report.heres[l & ~kHereBit];
-    return {here.file, here.line};
+    return in_source({here.file, here.line});
   }
   const auto it = frames.find(whole_address(l, all));
   if (it == frames.end()) return {};
   for (const Frame& f : it->second) {
-    if (f.place.line != 0 && !is_ours(f.place.file) && f.function.rfind("plumb_", 0) != 0) return f.place;
+    if (f.place.line != 0 && !is_ours(f.place.file) && f.function.rfind("plumb_", 0) != 0)
+      return in_source(f.place);
   }
-  return it->second.empty() ? Place{} : it->second.front().place;
+  return it->second.empty() ? Place{} : in_source(it->second.front().place);
 }
 
 // A kernel's name without its parameters, return type and unnamed namespaces.
@@ -80,7 +82,8 @@ std::string kernel_of(int number, const std::string& otherwise, const Frames& fr
 // write racing with the other thread's write.
 void advise_on_one_line(Finding& f, unsigned pairs) {
   const bool one_line =
-      f.place.line != 0 && f.place.line == f.other_place.line && f.place.file == f.other_place.file;
+      f.place.line != 0 && f.place.line == f.other_place.line && f.place.file == f.other_place.file &&
+      f.place.by == f.other_place.by;
   if (f.kind != FindingKind::race || !one_line || pairs == RawFinding::kOther) return;
   if (pairs == (RawFinding::kReadWrite | RawFinding::kWriteWrite)) {
     f.hint = "several threads update the same element on this line: atomicAdd, or one copy per thread";
@@ -293,7 +296,8 @@ std::vector<Finding> take_findings() {
 
 std::string Finding::describe() const {
   const auto at = [](const Place& p) {
-    return p.line == 0 ? std::string("an unknown line") : fmt::format("{}:{}", p.file, p.line);
+    if (p.line == 0) return std::string("an unknown line");
+    return fmt::format("{}:{}{}", p.file, p.line, p.by.empty() ? "" : " (" + p.by + ")");
   };
   const auto by = [](const ThreadId& id) {
     return id.host ? std::string("the host")

@@ -7,50 +7,21 @@ import ast
 import itertools
 import re
 
-TYPES = {'u8': 'unsigned char', 's8': 'signed char', 'b8': 'unsigned char', 'u16': 'unsigned short', 's16': 'short',
-         'b16': 'unsigned short', 'u32': 'unsigned', 's32': 'int', 'b32': 'unsigned', 'u64': 'unsigned long long',
-         's64': 'long long', 'b64': 'unsigned long long', 'f32': 'float', 'f64': 'double', 'pred': 'bool'}
-# The 16-bit floats live in registers as bits. Not among TYPES: an instruction that knows nothing of them must refuse them, not add integers.
-HALVES = {'f16': ('Half', 'unsigned short'), 'bf16': ('Brain', 'unsigned short'), 'f16x2': ('Half', 'unsigned'), 'bf16x2': ('Brain', 'unsigned')}
-HALF_OPERANDS = {'add': 2, 'sub': 2, 'mul': 2, 'fma': 3, 'min': 2, 'max': 2, 'neg': 1, 'abs': 1, 'ex2': 1, 'tanh': 1}
-VECTORS = {'float': 'float', 'double': 'double', 'unsigned': 'uint', 'int': 'int', 'unsigned long long': 'ulonglong',
-           'long long': 'longlong', 'unsigned char': 'uchar', 'signed char': 'char', 'unsigned short': 'ushort', 'short': 'short'}
-SPECIAL = {'laneid': '::plumb::simt::ptx::lane()', 'warpid': '::plumb::simt::ptx::warp()',
-           'nwarpid': '((::plumb::simt::ptx::block_size() + 31) / 32)', 'smid': '0u', 'nsmid': '1u', 'clock': 'static_cast<unsigned>(clock64())',
-           'clock64': 'clock64()', 'globaltimer': 'clock64()', 'lanemask_eq': '(1u << ::plumb::simt::ptx::lane())',
-           'lanemask_lt': '((1u << ::plumb::simt::ptx::lane()) - 1u)', 'lanemask_le': '((2u << ::plumb::simt::ptx::lane()) - 1u)',
-           'lanemask_gt': '~((2u << ::plumb::simt::ptx::lane()) - 1u)', 'lanemask_ge': '~((1u << ::plumb::simt::ptx::lane()) - 1u)'}
-for _name, _of in (('tid', 'threadIdx'), ('ntid', 'blockDim'), ('ctaid', 'blockIdx'), ('nctaid', 'gridDim')):
-    for _axis in 'xyz':
-        SPECIAL['%s.%s' % (_name, _axis)] = '::%s.%s' % (_of, _axis)
+from ptx_arithmetic import Arithmetic
+from ptx_tables import (
+    HALVES,
+    HOPPER,
+    HOPPER_SPACES,
+    SPECIAL,
+    TYPES,
+    UPDATE,
+    VECTORS,
+    NotOffered,
+    P,
+)
+from ptx_warp import Warp
 
-for _name, _of in (('cluster_ctaid', 'block'), ('cluster_nctaid', 'blocks'), ('clusterid', 'cluster'), ('nclusterid', 'clusters')):
-    for _axis in 'xyz':
-        SPECIAL['%s.%s' % (_name, _axis)] = '::plumb::simt::cluster_place().%s.%s' % (_of, _axis)
-SPECIAL.update({'cluster_ctarank': '::plumb::simt::cluster_place().rank', 'cluster_nctarank': '::plumb::simt::cluster_size()',
-                'is_explicit_cluster': '(::plumb::simt::cluster_size() > 1)'})
-
-P = '::plumb::simt::ptx::'
 STATEMENT = re.compile(r'\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile|inline)\s*)*')
-COMPARE = {'eq': '==', 'ne': '!=', 'lt': '<', 'le': '<=', 'gt': '>', 'ge': '>=', 'lo': '<', 'ls': '<=', 'hi': '>', 'hs': '>='}
-BINARY = {'add': '+', 'sub': '-', 'and': '&', 'or': '|', 'xor': '^', 'div': '/', 'rem': '%'}
-WIDE = {'unsigned': 'unsigned long long', 'int': 'long long', 'unsigned short': 'unsigned', 'short': 'int'}
-HIGH_PRODUCT = {'unsigned': '__umulhi', 'int': '__mulhi', 'unsigned long long': '__umul64hi', 'long long': '__mul64hi'}
-UNARY_F32 = {'ex2': 'exp2f', 'lg2': 'log2f', 'sin': 'sinf', 'cos': 'cosf', 'tanh': 'tanhf', 'rsqrt': 'rsqrtf', 'sqrt': 'sqrtf',
-             'rcp': '1.0f / ', 'abs': 'fabsf', 'neg': '-'}
-UPDATE = {'add': 'old + v', 'min': 'v < old ? v : old', 'max': 'old < v ? v : old', 'exch': 'v', 'and': 'old & v', 'or': 'old | v',
-          'xor': 'old ^ v', 'inc': 'old >= v ? 0 : old + 1', 'dec': 'old == 0 || old > v ? v : old - 1', 'cas': 'old == v ? w : old'}
-
-# What sm_90 was the first to have, by its first words, beside cp.async.bulk and wgmma, which the executor itself refuses before it; and
-# the scopes that came with it.
-HOPPER = ('elect', 'setmaxnreg', 'stmatrix', 'griddepcontrol', 'mapa', 'getctarank', 'barrier.cluster', 'fence.mbarrier_init',
-          'fence.proxy.async', 'fence.proxy.tensormap~generic', 'prefetch.tensormap', 'mbarrier.try_wait', 'mbarrier.expect_tx', 'mbarrier.complete_tx',
-          'mbarrier.arrive.expect_tx', 'mbarrier.arrive_drop.expect_tx', 'st.async')
-HOPPER_SPACES = {'cluster': '.cluster', 'shared~cluster': '.shared::cluster'}
-
-
-class NotOffered(Exception):
-    pass
 
 
 def sections(body):
@@ -79,7 +50,7 @@ def text_of(pieces):
     return ''.join(ast.literal_eval(m.group(0)) for m in re.finditer(r'"(?:\\.|[^"\\])*"', pieces))
 
 
-class Asm:
+class Asm(Arithmetic, Warp):
     serial = itertools.count()  # C++ labels are of a whole function, PTX's of their statement
 
     def __init__(self, body, parameters=None):
@@ -169,10 +140,16 @@ class Asm:
         offset = ', ' + self.operand(m.group(2)) if m.group(2) else ''
         return '%s%s<%s>(%s%s)' % (P, 'shared' if space == 'shared' else 'global', kind, self.operand(m.group(1)), offset)
 
-    def assign(self, word, expression):
+    def assign(self, word, expression, _kind=None):
+        """`expression`, of the C++ type `_kind` where that is known, stored in the operand `word`."""
         if word.strip() == '_':
             return '(void)(%s);' % expression
         return '%sout(%s, %s);' % (P, self.operand(word), expression)
+
+    def carry(self):
+        """The variable that .cc sets, one of a statement or function."""
+        self.registers.setdefault('condition_code', 'bool')
+        return 'plumb_condition_code'
 
     def label(self, name):
         if name not in self.labels:
@@ -205,14 +182,9 @@ class Asm:
         words = m.group(1).replace('::', '~').split('.')
         if words[-1] == 'ftz' and len(words) > 2:  # some put it behind the type
             words[-2:] = ['ftz', words[-2]]
-        args = [a.strip() for a in re.findall(r'(?:\{[^}]*\}|\[[^\]]*\]|[^,])+', m.group(2))]
-        how = getattr(self, 'do_' + words[0], None)
-        if words[-1] in HALVES and words[0] in HALF_OPERANDS:
-            how = self.half
-        if how is None and words[0] in BINARY:
-            how = self.binary
-        if how is None and words[0] in UNARY_F32:
-            how = self.unary
+        args = [a.strip() for a in re.findall(r'(?:\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|[^,])+', m.group(2))]
+        args = [re.sub(r'^\{\s*([^\s,{}]+)\s*\}$', r'\1', a) for a in args]  # braces around one
+        how = self.dispatched(words)
         try:
             made = how(words, args) if how else None
         except (IndexError, ValueError):  # a form with fewer operands than are known, or with more
@@ -253,6 +225,8 @@ class Asm:
         if words[1:2] == ['warp']:
             return '__syncwarp(%s);' % self.value(args[0], 'unsigned')
         words = [w for w in words if w not in ('cta', 'aligned')]
+        if words[1:2] == ['red']:
+            return self.vote_of_block(words[2:], args)
         if len(words) != 2 or words[1] not in ('sync', 'arrive') or len(args) not in (1, 2):
             return None
         if len(args) == 1 and args[0] == '0' and words[1] == 'sync':
@@ -260,6 +234,14 @@ class Asm:
         count = self.value(args[1], 'int') if len(args) == 2 else P + 'block_size()'
         return '::plumb::simt::named_barrier(%s, %s, %s, ::plumb::simt::Here::at());' % (
             self.value(args[0], 'int'), count, 'true' if words[1] == 'sync' else 'false')
+
+    def vote_of_block(self, words, args):
+        """bar.red of all threads of the block, on barrier 0."""
+        name = {'popc': '__syncthreads_count', 'and': '__syncthreads_and', 'or': '__syncthreads_or'}.get(words[0])
+        if name is None or len(args) != 3 or args[1] != '0' or words[1:] != (['u32'] if words[0] == 'popc' else ['pred']):
+            return None
+        vote = '%s(%s)' % (name, self.value(args[2], 'bool'))
+        return self.assign(args[0], vote if words[0] == 'popc' else vote + ' != 0', 'unsigned' if words[0] == 'popc' else 'bool')
 
     def do_barrier(self, words, args):
         if words[1:2] != ['cluster']:
@@ -360,7 +342,15 @@ class Asm:
     def do_prefetch(self, _words, _args):
         return ';'
 
-    do_prefetchu = do_discard = do_applypriority = do_prefetch
+    do_prefetchu = do_applypriority = do_pmevent = do_prefetch
+
+    def do_isspacep(self, words, args):
+        at = '(const void*)%s' % self.value(args[1], 'unsigned long long')
+        shared = {'shared': '::plumb::simt::is_shared', 'shared~cta': '::plumb::simt::is_shared',
+                  'shared~cluster': '::plumb::simt::is_cluster_shared'}.get(words[1])
+        if len(args) != 2 or (shared is None and words[1] != 'global'):
+            return None
+        return self.assign(args[0], '%s(%s)' % (shared, at) if shared else '!::plumb::simt::is_cluster_shared(%s)' % at, 'bool')
 
     def ways(self, words):
         """('plain' | 'ordered', acquires, releases). PTX's volatile is a relaxed access, unlike that of CUDA C++."""
@@ -430,24 +420,39 @@ class Asm:
             kind, values, self.address(args[0], 'shared', 'void'), self.address(args[2], 'shared', 'const void'))
 
     def do_atom(self, words, args, result=True):
-        kind = self.kind(words)
+        form, kind = HALVES.get(words[-1], (None, self.kind(words)))
         change = next((w for w in words if w in UPDATE), None)
-        if kind is None or change is None or {'v2', 'v4', 'async'} & set(words):
+        if kind in (None, 'bool') or change is None or {'v8', 'async'} & set(words) or (form and change not in ('add', 'min', 'max')):
             return None
-        if not result:
-            args = ['_'] + args
-        _, acquire, release = self.ways(words)
-        more = ', w = %s' % self.value(args[3], kind) if change == 'cas' else ''
+        args = args if result else ['_'] + args
+        if any(w.endswith('~cache_hint') for w in words):
+            args = args[:-1]
         if len(args) != (4 if change == 'cas' else 3):
             return None
-        at = self.address(args[1], self.space(words), kind)
+        lanes = next((int(w[1]) for w in words if w in ('v2', 'v4')), 1)
+        if lanes == 1:
+            return self.assign(args[0], self.updated(words, kind, change, args), None if form else kind)
+        to, values = ([n.strip() for n in x.strip('{} ').split(',')] for x in (args[0], args[2]))
+        if change == 'cas' or len(values) != lanes or (result and len(to) != lanes):
+            return None
+        size = {'float': 4, 'unsigned': 4, 'unsigned short': 2}.get(kind)  # each element by itself
+        return size and ' '.join(self.assign(to[k] if result else '_', self.updated(words, kind, change, [None, args[1], values[k]], k))
+                                 for k in range(lanes))
+
+    def updated(self, words, kind, change, args, lane=0):
+        """The update as an expression: what was there."""
+        _, acquire, release = self.ways(words)
+        more = ', w = %s' % self.value(args[3], kind) if change == 'cas' else ''
+        at = self.address(args[1], self.space(words), kind) + (' + %d' % lane if lane else '')
         new = UPDATE[change]
-        if (change, kind) == ('add', 'float'):  # subnormals are flushed in global memory
+        if words[-1] in HALVES:
+            form = HALVES[words[-1]][0]
+            new = '%shalf_op%s<::plumb::simt::%s, %sHalfOp::%s>(old, v)' % (P, '2' if kind == 'unsigned' else '', form, P, change)
+        elif (change, kind) == ('add', 'float'):  # subnormals are flushed in global memory
             more, new = ', at = %s' % at, '::plumb::simt::atomic_sum(at, old, v)'
-        made = '%supdate(%s, %s, %s, %s, [v = %s%s](%s old) { return static_cast<%s>(%s); }, ::plumb::simt::Here::at()%s)' % (
+        return '%supdate(%s, %s, %s, %s, [v = %s%s](%s old) { return static_cast<%s>(%s); }, ::plumb::simt::Here::at()%s)' % (
             P, at, self.scope(words), str(acquire).lower(), str(release).lower(), self.value(args[2], kind), more, kind, kind, new,
             ', ::plumb::simt::Ordered::exchange' if change == 'exch' else '')
-        return self.assign(args[0], made)
 
     def do_red(self, words, args):
         return self.do_atom(words, args, result=False)
@@ -555,55 +560,10 @@ class Asm:
             return self.assign(args[0], 'reinterpret_cast<std::uintptr_t>(%sshared<void>(%s))' % (P, self.operand(args[1])))
         return self.assign(args[0], self.value(args[1], 'unsigned long long'))
 
-    # ---- warp ----
-    def do_shfl(self, words, args):
-        if words[1] != 'sync' or len(args) != 5 or words[2] not in ('idx', 'up', 'down', 'bfly'):
-            return None
-        to, bar, predicate = (part.strip() for part in args[0].partition('|'))
-        value, b, c, mask = (self.value(a, 'unsigned') for a in args[1:])
-        taken = '__shfl_sync(%s, %s, %sshuffle_source(%sShuffled::%s, %s, %s, plumb_within))' % (mask, value, P, P, words[2], b, c)
-        return '{ bool plumb_within; const unsigned plumb_taken = %s; %s %s }' % (
-            taken, self.assign(to, 'plumb_taken'), self.assign(predicate, 'plumb_within') if bar else '')
-
-    def do_vote(self, words, args):
-        modes = {'ballot': '__ballot_sync', 'any': '__any_sync', 'all': '__all_sync'}
-        if 'sync' not in words or len(args) != 3:
-            return None
-        name = next((modes[w] for w in words if w in modes), None)  # before or behind .sync
-        return self.assign(args[0], '%s(%s, %s)' % (name, self.value(args[2], 'unsigned'), self.value(args[1], 'bool'))) if name else None
-
     def do_exit(self, _words, _args):
         return '::plumb::simt::exit_thread();'
 
-    def do_activemask(self, _words, args):
-        return self.assign(args[0], '__activemask()')
-
-    def do_mma(self, words, args):
-        shape = next((re.fullmatch(r'm(\d+)n8k(\d+)', w) for w in words if w.startswith('m') and 'n8k' in w), None)
-        types = words[-4:]
-        d, a, b, c = ([n.strip() for n in x.strip('{} ').split(',')] for x in args)
-        if shape is None or words[-6:-4] != ['row', 'col']:
-            return None
-        copy = lambda kind, name, names: '%s plumb_%s[] = {%s};' % (kind, name, ', '.join(self.value(n, kind) for n in names))  # noqa: E731
-        m, k = shape.groups()
-        if types == ['f32', 'tf32', 'tf32', 'f32'] and (m, k) == ('16', '8'):
-            made = copy('float', 'c', c) + copy('unsigned', 'a', a) + copy('unsigned', 'b', b)
-            made += '::plumb::simt::mma_tf32(plumb_c, plumb_a, plumb_b, ::plumb::simt::Here::at());'
-        elif types in (['f32', 'f16', 'f16', 'f32'], ['f32', 'bf16', 'bf16', 'f32'], ['f16'] * 4) and m == '16' and k in ('8', '16'):
-            wide = types[0] == 'f32'
-            if (len(a), len(b), len(c), len(d)) != (int(k) // 4, int(k) // 8, 4 if wide else 2, 4 if wide else 2):
-                return None
-            made = copy('float' if wide else 'unsigned', 'c', c) + copy('unsigned', 'a', a) + copy('unsigned', 'b', b)
-            made += '::plumb::simt::%s(plumb_c, plumb_a, plumb_b, %s, %s::plumb::simt::Here::at());' % (
-                'mma_16bit' if wide else 'mma_f16', k, ('true, ' if types[1] == 'bf16' else 'false, ') if wide else '')
-        elif types == ['f64'] * 4:
-            made = copy('double', 'c', c) + copy('double', 'a', a) + copy('double', 'b', b)
-            made += '::plumb::simt::mma_f64(plumb_c, plumb_a, plumb_b, %s, %s, ::plumb::simt::Here::at());' % (m, k)
-        else:
-            return None
-        return '{ %s %s }' % (made, ' '.join(self.assign(n, 'plumb_c[%d]' % i) for i, n in enumerate(d)))
-
-    TOTALS = {'f32': 'f32', 'f16': 'f16', 's32': 's32'}
+    # ---- wgmma ----
     ELEMENTS = ('tf32', 'f16', 'bf16', 'e4m3', 'e5m2', 's8', 'u8')
     OF_K = {'tf32': 8, 'f16': 16, 'bf16': 16}  # elements of an instruction; 32 of the others
     PAIRS = {'f32': ELEMENTS[:5], 'f16': ('f16', 'e4m3', 'e5m2'), 's32': ('s8', 'u8')}  # what adds to what
@@ -632,9 +592,8 @@ class Asm:
         wanted = 0 if total == 's32' else 2 if a_type not in ('f16', 'bf16') else 3 if from_registers else 4
         if len(flags) != wanted or len(sums) != columns // (4 if total == 'f16' else 2) or len(args) < 4:
             return None
-        for name in sums:
-            if self.operand(name) not in {'plumb_%d' % n for n, (kind, _) in enumerate(self.operands) if kind == 'out'}:
-                raise NotOffered("sums of wgmma that are no operands of the asm statement")
+        if not all(self.is_sum(name) for name in sums):
+            raise NotOffered("sums of wgmma that are no operands of the asm statement")
         form = ['%d' % columns] + ['::plumb::simt::Total::' + total] + ['::plumb::simt::Element::' + t for t in (a_type, b_type)]
         form += ['%s < 0' % s for s in signs] or ['false', 'false']
         form += (['false'] if from_registers else []) + ['%s != 0' % t for t in turns] if turns else ['false', 'false']
@@ -647,6 +606,10 @@ class Asm:
         return '{ %s::plumb::simt::wgmma({%s}, plumb_d, %s, %s, %s, %s, ::plumb::simt::Here::at()%s); }' % (
             made, ', '.join(form), 'plumb_a' if from_registers else 'nullptr', '0' if from_registers else self.value(args[1], 'unsigned long long'),
             self.value(args[2], 'unsigned long long'), self.value(args[3], 'bool'), ', plumb_a_at' if from_registers else '')
+
+    def is_sum(self, name):
+        """Whether the operand is a variable that outlives the statement, as the product does."""
+        return self.operand(name) in {'plumb_%d' % n for n, (kind, _) in enumerate(self.operands) if kind == 'out'}
 
     def place(self, word):
         """Where the variable lies that an input operand is; nullptr for a value. A parameter ends before the product does: it counts where it
@@ -700,196 +663,3 @@ class Asm:
         return '{ unsigned plumb_m[%d]; ::plumb::simt::ldmatrix(plumb_m, %s, %d, %s, ::plumb::simt::Here::at()); %s }' % (
             count, self.address(args[1], self.space(words), 'const void'), count, 'true' if 'trans' in words else 'false',
             ' '.join(self.assign(n, 'plumb_m[%d]' % i) for i, n in enumerate(names)))
-
-    # ---- arithmetic ----
-    def half(self, words, args):
-        """Arithmetic on 16-bit floats, of one or of a pair."""
-        form, kind = HALVES[words[-1]]
-        if set(words[1:-1]) - {'rn', 'approx'} or len(args) != 1 + HALF_OPERANDS[words[0]]:
-            return None
-        return self.assign(args[0], '%shalf_op%s<::plumb::simt::%s, %sHalfOp::%s>(%s)' % (
-            P, '2' if kind == 'unsigned' else '', form, P, words[0], ', '.join(self.value(a, kind) for a in args[1:])))
-
-    def convert_half(self, words, args):
-        """cvt to or from the 16-bit floats: from float and double, from integers to nearest, two floats into a pair."""
-        to, of = words[-2:]
-        how = [w for w in words[1:-2] if w not in ('rn', 'rz', 'relu')]
-        if how or (to in HALVES) != ('rn' in words or 'rz' in words) or len(args) != (3 if to in ('f16x2', 'bf16x2') else 2):
-            return None
-        if to not in HALVES:
-            if of not in ('f16', 'bf16') or to not in ('f32', 'f64'):
-                return None
-            return self.assign(args[0], '::plumb::simt::widen<::plumb::simt::%s>(%s)' % (HALVES[of][0], self.value(args[1], 'unsigned short')))
-        if TYPES.get(of) in (None, 'bool') or of.startswith('b') or (len(args) == 3 and of != 'f32'):
-            return None
-
-        def narrowed(word):
-            x = ('static_cast<double>(%s)' if of[0] == 'f' else '::plumb::simt::odd_double(%s)') % self.value(word, TYPES[of])
-            return '::plumb::simt::narrow<::plumb::simt::%s>(%s, ::plumb::simt::Round::%s)' % (
-                HALVES[to][0], '::plumb::simt::rectified(%s)' % x if 'relu' in words else x, 'zero' if 'rz' in words else 'nearest')
-        made = [narrowed(a) for a in args[1:]]
-        return self.assign(args[0], made[0] if len(made) == 1 else '%spair(%s, %s)' % (P, made[1], made[0]))
-
-    def do_mov(self, words, args):
-        kind = self.kind(words)
-        if kind is None or len(args) != 2:
-            return None
-        if '{' in args[0] + args[1]:
-            return self.parts(words[-1], *args)
-        return self.assign(args[0], self.value(args[1], kind))
-
-    def parts(self, of, to, source):
-        """mov between a register and a tuple of its parts, the lowest first."""
-        names = [n.strip() for n in (to if '{' in to else source).strip('{} ').split(',')]
-        whole, bits = TYPES[of], int(of[1:]) // len(names) if of in ('b32', 'b64') and len(names) in (2, 4) else 0
-        part = TYPES.get('b%d' % bits)
-        if part is None:
-            return None
-        if '{' in source:
-            values = ['static_cast<%s>(%s) << %d' % (whole, self.value(n, part), bits * k) for k, n in enumerate(names)]
-            return self.assign(to, ' | '.join(values))
-        taken = [self.assign(n, 'static_cast<%s>(plumb_whole >> %d)' % (part, bits * k)) for k, n in enumerate(names)]
-        return '{ const auto plumb_whole = %s; %s }' % (self.value(source, whole), ' '.join(taken))
-
-    def do_cvt(self, words, args):
-        if words[1:] == ['rna', 'tf32', 'f32']:
-            return self.assign(args[0], '%sto_tf32(%s)' % (P, self.value(args[1], 'float')))
-        if words[-2] in HALVES or words[-1] in HALVES:
-            return self.convert_half(words, args)
-        to, of = TYPES.get(words[-2]), TYPES.get(words[-1])
-        rounding = [w for w in words[1:-2] if w not in ('rn', 'rz')]
-        if to is None or of is None or rounding or ('rn' in words and 'f' not in words[-2]):
-            return None
-        return self.assign(args[0], 'static_cast<%s>(%s)' % (to, self.value(args[1], of)))
-
-    def binary(self, words, args):
-        kind = self.kind(words)
-        if kind is None or len(args) != 3 or set(words[1:-1]) - {'rn', 'approx', 'full', 'relaxed'}:
-            return None
-        if words[0] in ('and', 'or', 'xor') and kind == 'bool':
-            return self.assign(args[0], '%s != false %s %s != false' % (self.value(args[1], kind), BINARY[words[0]], self.value(args[2], kind)))
-        return self.assign(args[0], '%s %s %s' % (self.value(args[1], kind), BINARY[words[0]], self.value(args[2], kind)))
-
-    def unary(self, words, args):
-        if self.kind(words) != 'float' or len(args) != 2 or set(words[1:-1]) - {'rn', 'approx', 'ftz'}:
-            return None
-        return self.assign(args[0], '%s(%s)' % (UNARY_F32[words[0]], self.value(args[1], 'float')))
-
-    def do_mul(self, words, args):
-        rest = [w for w in words[1:-1] if w not in ('rn',)]
-        product, _ = self.product(rest, self.kind(words), args)
-        return self.assign(args[0], product) if product and len(args) == 3 else None
-
-    def do_mad(self, words, args):
-        product, kind = self.product(words[1:-1], self.kind(words), args)
-        if product is None or words[1:-1] == [] or len(args) != 4:
-            return None
-        return self.assign(args[0], '%s + %s' % (product, self.value(args[3], kind)))
-
-    def product(self, which, kind, args):
-        """The product of a mul or mad that takes its operands as `kind`, and the product's type."""
-        if kind is None or len(args) < 3:
-            return None, None
-        a, b = self.value(args[1], kind), self.value(args[2], kind)
-        if which == ['wide'] and kind in WIDE:
-            return 'static_cast<%s>(%s) * %s' % (WIDE[kind], a, b), WIDE[kind]
-        if which == ['hi'] and kind in HIGH_PRODUCT:
-            return '%s(%s, %s)' % (HIGH_PRODUCT[kind], a, b), kind
-        return ('%s * %s' % (a, b), kind) if which in ([], ['lo']) else (None, None)
-
-    def do_fma(self, words, args):
-        kind = self.kind(words)
-        if kind not in ('float', 'double') or words[1:-1] != ['rn'] or len(args) != 4:
-            return None
-        return self.assign(args[0], '%s(%s)' % ('fmaf' if kind == 'float' else 'fma', ', '.join(self.value(a, kind) for a in args[1:])))
-
-    def do_min(self, words, args):
-        kind = self.kind(words)
-        if kind is None or len(words) != 2 or len(args) != 3:
-            return None
-        return self.assign(args[0], '::%s(%s, %s)' % (words[0], self.value(args[1], kind), self.value(args[2], kind)))
-
-    do_max = do_min
-
-    def do_not(self, words, args):
-        kind = self.kind(words)
-        return self.assign(args[0], ('!' if kind == 'bool' else '~') + self.value(args[1], kind)) if kind else None
-
-    def shift(self, words, args, sign):
-        kind = self.kind(words)
-        if kind is None or len(args) != 3:
-            return None
-        bits = 8 * {'unsigned': 4, 'int': 4}.get(kind, 8)
-        a, n = self.value(args[1], kind), self.value(args[2], 'unsigned')
-        beyond = '%s < 0 ? -1 : 0' % a if sign == '>>' and words[-1].startswith('s') else '0'
-        return self.assign(args[0], 'static_cast<%s>(%s >= %du ? (%s) : %s %s %s)' % (kind, n, bits, beyond, a, sign, n))
-
-    def do_shl(self, words, args):
-        return self.shift(words, args, '<<')
-
-    def do_shr(self, words, args):
-        return self.shift(words, args, '>>')
-
-    def call(self, function, words, args, count):
-        if len(args) != count + 1 or self.kind(words) != 'unsigned':
-            return None
-        return self.assign(args[0], '%s(%s)' % (function, ', '.join(self.value(a, 'unsigned') for a in args[1:])))
-
-    def do_popc(self, words, args):
-        return self.call('__popc', words, args, 1)
-
-    def do_brev(self, words, args):
-        return self.call('__brev', words, args, 1)
-
-    def do_clz(self, words, args):
-        return self.call('__clz', words, args, 1)
-
-    def do_prmt(self, words, args):
-        return self.call('__byte_perm', words, args, 3)
-
-    def do_lop3(self, words, args):
-        return self.call(P + 'lop3', words, args, 4)
-
-    def do_vabsdiff4(self, words, args):  # alone with .add: the four differences are summed
-        if len(args) != 4 or words[1:] not in (['u32', 'u32', 'u32', 'add'], ['s32', 's32', 's32', 'add']):
-            return None
-        a, b, c = (self.value(one, 'unsigned') for one in args[1:])
-        return self.assign(args[0], '__vsad%s4(%s, %s) + %s' % (words[1][0], a, b, c))
-
-    def do_vabsdiff2(self, words, args):
-        made = self.do_vabsdiff4(words, args)
-        return made and made.replace('4(', '2(', 1)
-
-    def do_bmsk(self, words, args):
-        if words[1:] not in (['clamp', 'b32'], ['wrap', 'b32']):
-            return None
-        return self.call(P + 'bmsk_' + words[1], words, args, 2)
-
-    def do_bfind(self, words, args):
-        kind = self.kind(words)
-        if kind not in WIDE and kind not in HIGH_PRODUCT or len(args) != 2 or words[1:-1] not in ([], ['shiftamt']):
-            return None
-        return self.assign(args[0], '%sbfind(%s, %s)' % (P, self.value(args[1], kind), 'true' if 'shiftamt' in words else 'false'))
-
-    def do_bfe(self, words, args):
-        return self.call(P + 'bfe', words, args, 3) if words[-1] != 's32' else None
-
-    def do_bfi(self, words, args):
-        return self.call(P + 'bfi', words, args, 4)
-
-    def do_shf(self, words, args):
-        if words[2:3] != ['wrap']:
-            return None
-        return self.call('__funnelshift_' + words[1], words, args, 3)
-
-    def do_setp(self, words, args):
-        kind = self.kind(words)
-        if kind is None or len(words) != 3 or words[1] not in COMPARE or len(args) != 3 or '|' in args[0]:
-            return None
-        return self.assign(args[0], '%s %s %s' % (self.value(args[1], kind), COMPARE[words[1]], self.value(args[2], kind)))
-
-    def do_selp(self, words, args):
-        kind = self.kind(words)
-        if kind is None or len(args) != 4:
-            return None
-        return self.assign(args[0], '%s ? %s : %s' % (self.value(args[3], 'bool'), self.value(args[1], kind), self.value(args[2], kind)))

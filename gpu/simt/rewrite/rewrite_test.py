@@ -499,11 +499,13 @@ class InlinePtx(unittest.TestCase):
     def test_sixteen_bit_floats_are_never_taken_for_integers(self):
         self.assertIn('half_op2<::plumb::simt::Brain, ::plumb::simt::ptx::HalfOp::fma>',
                       self.made('asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));'))
-        self.refused('asm("setp.lt.f16 %0, %1, %2;" : "=r"(p) : "h"(a), "h"(b));', 'setp.lt.f16')
-        self.refused('asm("add.ftz.f16 %0, %1, %2;" : "=h"(d) : "h"(a), "h"(b));', 'add.ftz.f16')
-        self.refused('asm("fma.rn.sat.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));', 'fma.rn.sat.f16x2')
-        self.refused('asm("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(d) : "l"(p), "h"(b));', 'atom.add.noftz.f16')
-        self.refused('asm("cvt.rni.s32.f16 %0, %1;" : "=r"(d) : "h"(a));', 'cvt.rni.s32.f16')
+        self.refused('asm("setp.lt.f16x2 %0, %1, %2;" : "=r"(p) : "r"(a), "r"(b));', 'setp.lt.f16x2')
+        self.assertIn('widen<::plumb::simt::Half>', self.made('asm("{.reg .pred q; setp.lt.f16 q, %0, %1;}" :: "h"(a), "h"(b));'))
+        self.assertIn('half_flushed(', self.made('asm("add.ftz.f16 %0, %1, %2;" : "=h"(d) : "h"(a), "h"(b));'))
+        self.assertIn('half_saturated2<', self.made('asm("fma.rn.sat.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));'))
+        self.assertIn('HalfOp::add>(old, v)', self.made('asm("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(d) : "l"(p), "h"(b));'))
+        self.assertIn('to_integer<int>', self.made('asm("cvt.rni.s32.f16 %0, %1;" : "=r"(d) : "h"(a));'))
+        self.refused('asm("rem.f16 %0, %1, %2;" : "=h"(d) : "h"(a), "h"(b));', 'rem.f16')
         self.refused('asm("cvt.f16.f32 %0, %1;" : "=h"(d) : "f"(a));', 'cvt.f16.f32')
 
     def test_fragments_of_another_size_are_refused(self):

@@ -98,6 +98,12 @@ void refuse_block(unsigned most_threads) {
   stop();
 }
 
+void refuse_other_block(dim3 required) {
+  refuse(LaunchError::invalid_value, fmt::format("a block of {} threads: the kernel's .reqntid is {}",
+                                                 show(running_block_extent), show(required)));
+  stop();
+}
+
 void run_launch(const LaunchOrder& order) {
   begin_by_itself();
   const auto lock = enter_engine();

@@ -39,6 +39,7 @@ json coordinates(uint3 v) { return {v.x, v.y, v.z}; }
 json access_of(const Place& place, const ThreadId& id) {
   json out;
   if (place.line != 0) out["file"] = place.file, out["line"] = place.line;
+  if (!place.by.empty()) out["by"] = place.by;
   if (id.host) {
     out["host"] = true;
   } else {
@@ -46,6 +47,8 @@ json access_of(const Place& place, const ThreadId& id) {
   }
   return out;
 }
+
+}  // namespace
 
 json to_json(const Finding& f) {
   json out{{"kind", name_of(f.kind)},
@@ -61,6 +64,8 @@ json to_json(const Finding& f) {
   if (!f.array.empty()) out["array"] = f.array, out["offset_bytes"] = f.offset;
   return out;
 }
+
+namespace {
 
 json location(const Place& place) {
   return {{"physicalLocation",

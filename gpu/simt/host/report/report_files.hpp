@@ -1,6 +1,8 @@
 // What a program on the executor found, in files: JSON and SARIF 2.1.0 for other programs, a page for people. A file is whole at every
 // moment, and says whether the program has ended by itself. Processes that the program forks or starts add to the same files.
 #pragma once
+#include <nlohmann/json_fwd.hpp>
+
 #include "gpu/simt/executor.hpp"
 
 namespace plumb::simt {
@@ -13,6 +15,8 @@ bool files_are_asked_for();
 bool add_to_report_files(const Finding& finding);
 /// Writes what there is; a later call writes it anew. `ended`: how the program ended, as "exit" or "SIGTERM"; null: it has not.
 void write_report_files(const char* ended);
+/// A finding as the JSON file has it.
+nlohmann::json to_json(const Finding& finding);
 /// In a process that another one has forked.
 void forget_own_findings();
 

@@ -13,12 +13,6 @@ using plumb::simt::result_of;
 
 namespace {
 
-CUresult unsupported(const char* what, Here here) {
-  plumb::simt::call_not_offered(what, here);
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-constexpr const char* kModule = "a module of code for a device (the driver's cuModule... and cuLaunchKernel)";
-
 // The device has one.
 CUcontext the_context() {
   static int context;
@@ -164,20 +158,3 @@ CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
 }
 CUresult cuStreamDestroy(CUstream stream) { return result_of(cudaStreamDestroy(stream)); }
 CUresult cuStreamSynchronize(CUstream stream) { return result_of(cudaStreamSynchronize(stream)); }
-
-CUresult cuModuleLoad(CUmodule*, const char*, Here here) { return unsupported(kModule, here); }
-CUresult cuModuleLoadData(CUmodule*, const void*, Here here) { return unsupported(kModule, here); }
-CUresult cuModuleLoadDataEx(CUmodule*, const void*, unsigned, CUjit_option*, void**, Here here) {
-  return unsupported(kModule, here);
-}
-CUresult cuModuleUnload(CUmodule, Here here) { return unsupported(kModule, here); }
-CUresult cuModuleGetFunction(CUfunction*, CUmodule, const char*, Here here) {
-  return unsupported(kModule, here);
-}
-CUresult cuModuleGetGlobal(CUdeviceptr*, std::size_t*, CUmodule, const char*, Here here) {
-  return unsupported(kModule, here);
-}
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                        CUstream, void**, void**, Here here) {
-  return unsupported(kModule, here);
-}

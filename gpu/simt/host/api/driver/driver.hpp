@@ -1,5 +1,4 @@
-// The driver's API as far as it stands beside the runtime's: the device, its one context, memory, fills and streams. A module of code for a
-// device cannot be had: a program that asks for one ends with exit code 3.
+// The driver's API as far as it stands beside the runtime's: the device, its one context, memory, fills and streams.
 #pragma once
 #include <cstddef>
 
@@ -78,16 +77,3 @@ inline CUresult cuMemsetD32(CUdeviceptr p, unsigned value, std::size_t count, PL
 CUresult cuStreamCreate(CUstream* stream, unsigned flags);
 CUresult cuStreamDestroy(CUstream stream);
 CUresult cuStreamSynchronize(CUstream stream);
-
-// ---- what ends a program ----
-CUresult cuModuleLoad(CUmodule* module, const char* file, PLUMB_SIMT_HERE);
-CUresult cuModuleLoadData(CUmodule* module, const void* image, PLUMB_SIMT_HERE);
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned options, CUjit_option* names,
-                            void** values, PLUMB_SIMT_HERE);
-CUresult cuModuleUnload(CUmodule module, PLUMB_SIMT_HERE);
-CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name, PLUMB_SIMT_HERE);
-CUresult cuModuleGetGlobal(CUdeviceptr* p, std::size_t* bytes, CUmodule module, const char* name,
-                           PLUMB_SIMT_HERE);
-CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                        unsigned bz, unsigned shared_bytes, CUstream stream, void** arguments, void** extra,
-                        PLUMB_SIMT_HERE);

@@ -33,19 +33,14 @@ struct cudaMemPoolPtrExportData {
   X(cudaError_t, cudaMemPoolExportToShareableHandle)       \
   X(cudaError_t, cudaMemPoolImportPointer)                 \
   X(cudaError_t, cudaMemPoolImportFromShareableHandle)     \
-  X(CUresult, cuOccupancyMaxActiveBlocksPerMultiprocessor) \
   X(CUresult, cuOccupancyMaxPotentialBlockSize)            \
-  X(CUresult, cuFuncGetAttribute)                          \
-  X(CUresult, cuFuncSetAttribute)                          \
-  X(CUresult, cuFuncSetCacheConfig)                        \
   X(CUresult, cuMemImportFromShareableHandle)              \
   X(CUresult, cuLinkCreate)                                \
   X(CUresult, cuLinkAddData)                               \
   X(CUresult, cuLinkAddFile)                               \
   X(CUresult, cuLinkComplete)                              \
   X(CUresult, cuLinkDestroy)                               \
-  X(CUresult, cuModuleLoadFatBinary)                       \
-  X(CUresult, cuLaunchCooperativeKernel)
+  X(CUresult, cuModuleLoadFatBinary)
 
 #define PLUMB_DECLARE_NOT_OFFERED(result, name) result name(...);
 extern "C" {

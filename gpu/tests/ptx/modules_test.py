@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Modules of PTX on the CPU executor: kernels.ptx by the library's calls, and by the program as a person types it.
+
+    modules_test.py BUILD_FOLDER [unittest's arguments]"""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(sys.argv.pop(1))
+os.environ["PLUMB_SIMT_BUILD"] = BUILD
+sys.dont_write_bytecode = True
+sys.path.insert(0, HERE)
+from executor import Executor  # noqa: E402
+
+KERNELS = os.path.join(HERE, "kernels.ptx")
+with open(KERNELS, encoding="utf-8") as file:
+    TEXT = file.read()
+HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+
+
+class Pair(ctypes.Structure):
+    _fields_ = [("a", ctypes.c_double), ("b", ctypes.c_int * 3)]
+
+
+class Modules(unittest.TestCase):
+    executor = Executor(os.path.join(BUILD, "lib/libplumb_simt_ptx.so"))
+
+    def launch(self, kernel, values, block=64, shared=0, text=TEXT, name=KERNELS, grid=1):
+        """Findings; `values`: ctypes arrays become arrays of the run, of which those named below are written by nobody yet."""
+        module = self.executor.load(text, name)
+        self.executor.begin(seed=3)
+        handed = []
+        for k, v in enumerate(values):
+            if isinstance(v, ctypes.Array):
+                self.executor.array("xyzw"[k], ctypes.addressof(v), ctypes.sizeof(v))
+                v = ctypes.c_void_p(ctypes.addressof(v))
+            handed.append(v)
+        self.executor.launch(module, kernel, (grid,), (block,), shared, handed)
+        return self.executor.findings()
+
+    def right(self, kernel, values, **how):
+        self.assertEqual([f["described"] for f in self.launch(kernel, values, **how)], [])
+
+    def test_a_block_sums_in_shared_memory(self):
+        x, out = (ctypes.c_float * 300)(*range(300)), (ctypes.c_float * 1)()
+        self.right("total", [x, out, ctypes.c_int(300)], block=128)
+        self.assertEqual(out[0], sum(range(300)))
+
+    def test_dynamic_shared_memory(self):
+        x, out = (ctypes.c_int * 64)(*range(64)), (ctypes.c_int * 64)()
+        self.right("reversed", [x, out], shared=256)
+        self.assertEqual(list(out), list(range(63, -1, -1)))
+
+    def test_a_missing_barrier_is_a_race_with_lines_of_both_languages(self):
+        x, out = (ctypes.c_int * 64)(), (ctypes.c_int * 64)()
+        races = [f for f in self.launch("not_ordered", [x, out], shared=256) if f["kind"] == "race"]
+        self.assertEqual({races[0]["at"]["line"], races[0]["other"]["line"]}, {37, 38})
+        self.assertEqual(races[0]["at"]["file"], "kernels.cu")
+        self.assertRegex(races[0]["at"]["by"], r"kernels\.ptx:\d+$")
+
+    def test_a_module_calls_its_functions_and_reads_its_constants(self):
+        x, out = (ctypes.c_float * 64)(*[1] * 64), (ctypes.c_float * 16)()
+        self.right("calls", [x, out, ctypes.c_int(4)], block=16)
+        self.assertEqual(list(out), [5.0] * 16)
+
+    def test_branches_by_table_and_arithmetic(self):
+        x, out = (ctypes.c_int * 64)(*[k % 8 for k in range(64)]), (ctypes.c_int * 64)()
+        self.right("chooses", [x, out])
+        of = [lambda v: v * 3, lambda v: v // 3, lambda v: v % 3, lambda v: bin(v).count("1"), lambda v: 32 - v.bit_length(),
+              lambda v: v << 2, lambda v: -v, lambda v: 99]
+        self.assertEqual(list(out), [of[k % 8](k) for k in range(64)])
+
+    def test_variables_point_to_variables_and_stay_between_launches(self):
+        out = (ctypes.c_int * 32)()
+        self.right("counts", [out], block=32)
+        first = out[0]
+        self.right("counts", [out], block=32)
+        self.assertEqual(out[31], first + 2)
+
+    def test_structures_by_value_and_arrays_of_a_thread(self):
+        out = (ctypes.c_double * 8)()
+        pair = Pair(0.5, (ctypes.c_int * 3)(10, 20, 30))
+        self.right("by_value", [pair, out], block=8)
+        self.assertEqual(list(out), [0.5 + (10, 20, 30)[k % 3] + k for k in [(t * 3) & 7 for t in range(8)]])
+
+    def test_an_access_behind_an_array_is_found_by_the_array(self):
+        x, out = (ctypes.c_int * 64)(), (ctypes.c_int * 63)()
+        found = self.launch("reversed", [x, out], shared=256)
+        self.assertEqual([f["kind"] for f in found], ["out of bounds"])
+        self.assertIn("at byte 252 of 'y', which has 252", found[0]["text"])
+
+    def test_a_block_that_the_kernel_does_not_allow_is_refused(self):
+        found = self.launch("bounded", [(ctypes.c_int * 65)()], block=65)
+        self.assertEqual([f["kind"] for f in found], ["bad launch"])
+
+    def test_names_belong_to_their_braces(self):
+        text = HEAD + """.visible .entry k(.param .u64 p) {
+          .reg .b64 %d1; .reg .b32 %r1; ld.param.u64 %d1, [p]; mov.u32 %r1, 1;
+          { .reg .b32 %r1; mov.u32 %r1, 2; { .reg .pred %r1; setp.eq.u32 %r1, 1, 1; @%r1 st.global.u32 [%d1], 7; } st.global.u32 [%d1+4], %r1; }
+          st.global.u32 [%d1+8], %r1; ret; }"""
+        out = (ctypes.c_int * 3)()
+        self.right("k", [out], block=1, text=text, name="scopes.ptx")
+        self.assertEqual(list(out), [7, 2, 1])
+
+    def test_calls_by_a_pointer_and_its_prototype(self):
+        text = HEAD + """.func (.param .b32 o) twice(.param .b32 i) { .reg .b32 %r<2>; ld.param.b32 %r0, [i]; add.s32 %r1, %r0, %r0; st.param.b32 [o], %r1; ret; }
+        .global .u64 table[1] = {twice};
+        .visible .entry k(.param .u64 p) { .reg .b64 %d<3>; .reg .b32 %r<2>; ld.param.u64 %d1, [p]; ld.global.u64 %d2, [table];
+          { .param .b32 a; .param .b32 b; st.param.b32 [a], 21;
+            prototype_0: .callprototype (.param .b32 _) _ (.param .b32 _);
+            call (b), %d2, (a), prototype_0; ld.param.b32 %r1, [b]; }
+          st.global.u32 [%d1], %r1; ret; }"""
+        out = (ctypes.c_int * 1)()
+        self.right("k", [out], block=1, text=text, name="pointers.ptx")
+        self.assertEqual(out[0], 42)
+
+    def test_an_instruction_that_is_not_offered_stops_where_it_is_reached(self):
+        text = HEAD + ".visible .entry k(.param .u64 p) {\n.reg .b64 %d1;\nstacksave.u64 %d1;\nret; }"
+        found = self.launch("k", [ctypes.c_void_p(0)], block=1, text=text, name="refused.ptx")
+        self.assertIn("not supported by the CPU executor: PTX: stacksave.u64 %d1", found[0]["text"])
+        self.assertEqual(found[0]["at"]["line"], 6)
+
+
+class Program(unittest.TestCase):
+    def run_it(self, *words):
+        done = subprocess.run([os.path.join(BUILD, "bin/simt_ptx"), *words], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_it_lists_a_module(self):
+        code, out, _ = self.run_it(KERNELS)
+        self.assertEqual(code, 0)
+        self.assertIn("--kernel bounded --block 64  parameters: u64", out)
+
+    def test_it_runs_a_kernel_and_prints_what_it_wrote(self):
+        code, out, err = self.run_it(KERNELS, "--kernel", "reversed", "--block", "4", "--shared", "16", "--arg", "x:i32[4]=iota", "--arg", "y:i32[4]=unset")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("x: i32[4], unchanged", out)
+        self.assertIn("y: i32[4], 0 to 3: 3 2 1 0", out)
+
+    def test_a_finding_is_exit_code_1_and_goes_to_the_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["PLUMB_SIMT_JSON"] = os.path.join(folder, "found.json")
+            code, _, err = self.run_it(KERNELS, "--kernel=reversed", "--block=4", "--shared=16", "--arg=x:i32[4]=iota", "--arg=y:i32[3]=unset")
+            with open(os.environ.pop("PLUMB_SIMT_JSON"), encoding="utf-8") as file:
+                findings = json.load(file)["findings"]
+        self.assertEqual(code, 1)
+        self.assertRegex(err, r"write of 4 bytes at byte 12 of 'y', which has 12\n  at kernels.cu:\d+ \(.*kernels.ptx:\d+\)")
+        self.assertEqual(findings[0]["kind"], "out of bounds")
+
+    def test_bad_input_is_exit_code_2_and_says_what(self):
+        for words, said in ((["none.ptx"], "none.ptx: no such file"), ([KERNELS, "--kernel", "nothing"], "no kernel of that name: nothing"),
+                            ([KERNELS, "--kernel", "total", "--block", "32"], "'total' reads its parameter 0, which is not given"),
+                            ([KERNELS, "--kernel", "total", "--arg", "q7=1"], "a type that is none of"), ([KERNELS, "--grid", "x"], "--grid: no number"),
+                            ([KERNELS, "--kernel", "total"], "the kernel needs --block"), ([KERNELS, "--arg", "f32[4]=7up"], "nor a file: f32[4]=7up"),
+                            ([KERNELS, "--nothing", "1"], "an option that is none: --nothing")):
+            code, _, err = self.run_it(*words)
+            self.assertEqual(code, 2, words)
+            self.assertIn("error: ", err)
+            self.assertIn(said, err)
+
+    def test_a_module_that_cannot_be_read_names_the_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "bad.ptx")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(HEAD + ".visible .entry k(\n.param .u64 p)\n{\n  .reg .weird %r1;\n  ret;\n}\n")
+            code, _, err = self.run_it(path)
+        self.assertEqual(code, 2)
+        self.assertRegex(err, r"error: .*bad\.ptx:7: registers that are not offered")
+
+    def test_what_is_not_offered_is_exit_code_3(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "future.ptx")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(HEAD + ".visible .entry k() {\n.reg .b64 %d1;\nstacksave.u64 %d1;\nret; }")
+            code, _, err = self.run_it(path, "--kernel", "k", "--block", "1")
+        self.assertEqual(code, 3)
+        self.assertRegex(err, r"note: .*future\.ptx:6: not offered by the CPU executor: 'stacksave")
+
+
+if __name__ == "__main__":
+    unittest.main()
