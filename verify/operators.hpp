@@ -7,8 +7,10 @@
 #include "reference/ops/gemv.hpp"
 #include "reference/ops/log_softmax.hpp"
 #include "reference/ops/reduce.hpp"
+#include "reference/ops/rmsnorm.hpp"
 #include "reference/ops/sddmm.hpp"
 #include "reference/ops/skinny_gemm.hpp"
+#include "reference/ops/softmax.hpp"
 #include "reference/ops/spmm.hpp"
 #include "reference/ops/spmv.hpp"
 #include "reference/ops/transpose.hpp"
@@ -21,6 +23,8 @@ struct OperatorList {};
 // One line per operator, a new one on top; reports follow this order.
 // clang-format off
 using Operators = OperatorList<
+    RmsNorm,
+    Softmax,
     Spmv,
     Gemm,
     SkinnyGemm,

@@ -75,7 +75,7 @@ std::string fault_of(const plumb_variant& v) {
     return fmt::format("dtype {} is neither PLUMB_F32 nor PLUMB_F64", v.dtype);
   if (v.device != PLUMB_HOST && v.device != PLUMB_CUDA)
     return fmt::format("device {} is neither PLUMB_HOST nor PLUMB_CUDA", v.device);
-  if (v.arithmetic < PLUMB_NATIVE || v.arithmetic > PLUMB_BY_LSE)
+  if (v.arithmetic < PLUMB_NATIVE || v.arithmetic > PLUMB_ONE_PASS)
     return fmt::format("arithmetic {} is not known", v.arithmetic);
   if ((v.flags & ~static_cast<std::uint32_t>(PLUMB_NOT_REPRODUCIBLE)) != 0)
     return fmt::format("flags {:#x} are not known", v.flags);

@@ -39,7 +39,8 @@ enum {
   PLUMB_FP16 = 7,        /* operands rounded to 11 bits with fp16 range, fp32 sums */
   PLUMB_WINOGRAD = 8,    /* own type, minimal filtering F(2x2, 3x3): conv2d */
   PLUMB_FLUSHED = 9, /* own type; additions flush subnormals to 0, as fp32 atomicAdd in global memory does */
-  PLUMB_BY_LSE = 10  /* own type; log_softmax as x - (max + log sum) */
+  PLUMB_BY_LSE = 10, /* own type; log_softmax as x - (max + log sum) */
+  PLUMB_ONE_PASS = 11 /* own type; a variance as the mean of squares less the square of the mean */
 };
 
 /* Flags of a variant. */

@@ -18,7 +18,8 @@
 namespace plumb {
 namespace {
 
-static_assert(kArithmetics[PLUMB_BY_LSE].arithmetic == Arithmetic::by_lse &&
+static_assert(kArithmetics[PLUMB_ONE_PASS].arithmetic == Arithmetic::one_pass &&
+                  kArithmetics[PLUMB_BY_LSE].arithmetic == Arithmetic::by_lse &&
                   kArithmetics[PLUMB_FLUSHED].arithmetic == Arithmetic::flushed &&
                   kArithmetics[PLUMB_WINOGRAD].arithmetic == Arithmetic::winograd &&
                   kArithmetics[PLUMB_FP16].arithmetic == Arithmetic::fp16 &&
