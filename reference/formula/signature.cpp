@@ -17,8 +17,11 @@ bool is_name(const std::string& word) {
                      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
 }
 
-std::vector<std::string> words_of(const std::string& text) {
+// Words between blanks; ">0" is one of its own.
+std::vector<std::string> words_of(std::string text) {
   std::vector<std::string> words;
+  for (std::size_t at = text.find(">0"); at != std::string::npos; at = text.find(">0", at + 3))
+    text.insert(at, " ");
   for (const std::string& w : split(text, ' ')) {
     if (!w.empty()) words.push_back(w);
   }
