@@ -105,10 +105,7 @@ class FormulaGraph::Evaluation {
         shift_by_(shift_by),
         values_(graph.steps_.size()),
         begin_(graph.extents_.size(), 0),
-        size_(data.sizes) {
-    for (std::size_t e = size_.size(); e < graph.extents_.size(); ++e)
-      size_.push_back(data.inputs[static_cast<std::size_t>(graph.sparse_[e])].entries);
-  }
+        size_(data.sizes) {}
 
   // Values of steps that do not depend on the extent; they may be shared.
   void evaluate_independent(int extent) {
@@ -240,7 +237,7 @@ class FormulaGraph::Evaluation {
       const auto number = static_cast<std::size_t>(s.extents[e]);
       strides[1][e] = stride, offset += begin_[number] * stride;
       const bool line = e + 1 == s.extents.size() && s.extents.size() > 1;
-      stride = line ? a.ld : number < data_.sizes.size() ? stride * data_.sizes[number] : stride;
+      stride = line ? a.ld : stride * data_.sizes[number];
     }
     each_element(sizes_of(s.extents), strides, [&](const std::array<std::int64_t, 2>& at) {
       out[static_cast<std::size_t>(at[0])].value = element_of(a, offset + at[1]);
@@ -359,7 +356,7 @@ FormulaGraph::FormulaGraph(const std::string& op, const Signature& signature,
   for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
     const SignatureArray& a = signature.inputs[i];
     if (!a.sparse) continue;
-    extents_.push_back(fmt::format("{}({},{})", a.name, a.extents[0], a.extents[1]));
+    extents_.push_back(a.entries());
     rows_.push_back(extent_number(a.extents[0])), sparse_.push_back(static_cast<int>(i));
   }
   if (outputs.size() != signature.outputs.size())
@@ -412,10 +409,8 @@ bool FormulaGraph::depends_on(const Step& s, int extent) const {
 int FormulaGraph::parallel_extent(const FormulaData& data) const {
   int best = -1;
   for (int e = 0; e < static_cast<int>(data.sizes.size()); ++e) {
-    const auto has = [&](int o) {
-      const std::vector<int>& all = steps_[static_cast<std::size_t>(o)].extents;
-      return std::find(all.begin(), all.end(), e) != all.end();
-    };
+    if (sparse_[static_cast<std::size_t>(e)] >= 0) continue;
+    const auto has = [&](int o) { return depends_on(steps_[static_cast<std::size_t>(o)], e); };
     if (!std::all_of(outputs_.begin(), outputs_.end(), has) || reduces(extents_[static_cast<std::size_t>(e)]))
       continue;
     if (best < 0 || data.sizes[static_cast<std::size_t>(e)] > data.sizes[static_cast<std::size_t>(best)])
@@ -431,6 +426,16 @@ bool FormulaGraph::reduces(const std::string& extent) const {
     return s.along == number &&
            (k == Kind::sum || k == Kind::maximum || k == Kind::shift || k == Kind::of_column);
   });
+}
+
+bool FormulaGraph::shifts_inputs() const {
+  bool shifts = false, of_inputs = true;
+  for (const Step& s : steps_) {
+    if (s.node->kind != Kind::shift) continue;
+    const Kind of = steps_[static_cast<std::size_t>(s.arguments[0])].node->kind;
+    shifts = true, of_inputs = of_inputs && of == Kind::input;
+  }
+  return shifts && of_inputs;
 }
 
 std::vector<LargeArray<Bounded>> FormulaGraph::outputs_for(const FormulaData& data) const {
@@ -462,7 +467,7 @@ std::vector<LargeArray<Bounded>> FormulaGraph::evaluate(const FormulaData& data,
       if (rows_[number] == extent)
         elements *= static_cast<double>(data.inputs[static_cast<std::size_t>(sparse_[number])].entries) /
                     static_cast<double>(std::max<std::int64_t>(size, 1));
-      else if (e != extent && number < data.sizes.size())
+      else if (e != extent)
         elements *= static_cast<double>(data.sizes[number]);
     }
     if (depends_on(s, extent)) most = std::max(most, elements);

@@ -27,7 +27,8 @@ struct FormulaArray {
 struct FormulaData {
   std::vector<FormulaArray> inputs;  // in the order of the signature
   std::vector<double> scalars;
-  std::vector<std::int64_t> sizes;  // of its extents
+  std::vector<std::int64_t>
+      sizes;  // of the signature's extents, then the entries of each input that is sparse
 };
 
 /// One node of the graph, its extents as numbers: those of the signature, then the entries of each input that is sparse.
@@ -54,6 +55,8 @@ class FormulaGraph {
   [[nodiscard]] double terms(const Sizes& size) const;
   /// Whether a sum, or what is taken along an extent, is along this one.
   [[nodiscard]] bool reduces(const std::string& extent) const;
+  /// Whether it has a shift(), and each is of inputs, not of sums of them.
+  [[nodiscard]] bool shifts_inputs() const;
 
  private:
   class Evaluation;

@@ -17,8 +17,19 @@ namespace {
 
 using Values = SignatureArray::Values;
 
+// Roundings of single operations reach their worst case, and each is allowed twice: a right variant stays below half of its bound, also one
+// that takes the factors of a product or quotient in another order.
+constexpr double kHeadroom = 2;
+
 std::size_t place_of(const Signature& s, const std::string& extent) {
-  return static_cast<std::size_t>(std::find(s.extents.begin(), s.extents.end(), extent) - s.extents.begin());
+  const auto at = std::find(s.extents.begin(), s.extents.end(), extent);
+  if (at != s.extents.end()) return static_cast<std::size_t>(at - s.extents.begin());
+  std::size_t place = s.extents.size();  // the entries of a sparse operand
+  for (const SignatureArray& a : s.inputs) {
+    if (a.sparse && a.entries() == extent) return place;
+    place += a.sparse ? 1 : 0;
+  }
+  return place;
 }
 
 // The expressions that a formula is called with.
@@ -27,7 +38,7 @@ std::vector<Expression> arguments_of(const Signature& s) {
   for (const SignatureArray& a : s.inputs) {
     Node node;
     node.kind = Node::Kind::input, node.input = static_cast<int>(all.size()), node.extents = a.extents;
-    if (a.sparse) node.extents = {fmt::format("{}({},{})", a.name, a.extents[0], a.extents[1])};
+    if (a.sparse) node.extents = {a.entries()};
     all.emplace_back(std::make_shared<const Node>(std::move(node)));
   }
   for (std::size_t i = 0; i < s.scalars.size(); ++i) {
@@ -89,8 +100,7 @@ void fill_array(V* data, const SignatureArray& a, std::int64_t rows, std::int64_
   if (a.values == Values::flags) {
     for (std::int64_t k = 0; k < rows * cols; ++k)
       data[k] = static_cast<V>(random_below(c.seed, stream, static_cast<std::uint64_t>(k), 2));
-    for (std::int64_t i = 0; i < rows && cols > 0; ++i)
-      data[i * cols + 7 * i % cols] = 1;  // one of a row, or more
+    for (std::int64_t i = 0; i < rows && cols > 0; ++i) data[i * cols] = 1;  // one of a row, or more
     return;
   }
   fill_values(data, rows, cols, c, place == 0 ? Role::left : Role::right, stream);
@@ -117,6 +127,8 @@ Formula::Formula(std::string op, std::string_view signature, Build build, Build 
       graph_(op_, signature_, build(arguments_of(signature_))),
       form_(form),
       options_(std::move(options)) {
+  // what subtracts a maximum of inputs is right where exponentials overflow without it
+  if (options_.spreads.size() == 2 && graph_.shifts_inputs()) options_.spreads.emplace_back("1000");
   if (other != nullptr) other_.emplace(op_, signature_, other(arguments_of(signature_)));
 }
 
@@ -124,8 +136,7 @@ FormulaGraph::Sizes Formula::sizes_at(const Point& p) const {
   return [this, &p](const std::string& extent) {
     if (extent.find('(') == std::string::npos) return p[extent];
     for (const SignatureArray& a : signature_.inputs) {
-      if (a.sparse && extent.starts_with(a.name + "("))
-        return expected_entries(p, a.extents[0], a.extents[1]);
+      if (a.entries() == extent) return expected_entries(p, a.extents[0], a.extents[1]);
     }
     return 0.0;
   };
@@ -136,7 +147,7 @@ double Formula::elements(const FormulaGraph::Sizes& size) const {
   double all = 0;
   for (const auto* arrays : {&signature_.inputs, &signature_.outputs}) {
     for (const SignatureArray& a : *arrays) {
-      double one = a.sparse ? size(a.name + "(") : 1;
+      double one = a.sparse ? size(a.entries()) : 1;
       for (const std::string& e : a.extents) one *= a.sparse ? 1 : size(e);
       all += one;
     }
@@ -226,6 +237,8 @@ void Formula::cases(CaseList& list) const {
   for (const Fill fill : options_.fills) {
     list.add(Tier::smoke, parameters(primes, 0), {fill}, "primes in every extent");
     list.add(Tier::smoke, parameters(primes, 1), {fill}, "the same, larger and far from 0");
+    if (options_.spreads.size() > 2)
+      list.add(Tier::smoke, parameters(primes, 2), {fill}, "so large that exponentials overflow");
   }
   for (std::int64_t& size : primes) size = 64;
   list.add(Tier::smoke, parameters(primes, 0), {options_.fills.front()}, "whole warps and vectors");
@@ -236,12 +249,16 @@ void Formula::make(const Case& c, Arena& arena, FormulaCall& call) const {
   std::vector<std::int64_t> sizes;
   for (const std::string& e : signature_.extents) sizes.push_back(c.integer(e));
   if (signature_.holds_extents()) call.extents = sizes;
+  for (const SignatureArray& a : signature_.inputs) {
+    if (a.sparse) sizes.push_back(0);
+  }
   for (std::size_t i = 0; i < signature_.inputs.size(); ++i) {
     const SignatureArray& a = signature_.inputs[i];
     FormulaArray& made = call.inputs[i];
     const auto [rows, cols] = shape_of(a, signature_, sizes);
     if (a.sparse) {
       made = detail::formula_array(keep(arena, make_sparse<V>(with_rows_and_cols(c, a), kMatrixStream)));
+      sizes[place_of(signature_, a.entries())] = made.entries;
     } else if (!a.of.empty()) {
       auto* const data = arena.allocate<std::int32_t>(cols);
       const auto most = static_cast<std::uint64_t>(sizes[place_of(signature_, a.of)]);
@@ -282,8 +299,11 @@ bool Formula::is_degenerate(const FormulaCall& call) const {
 
 // Of Problem, or of the first array that has an extent alone as its rows or columns.
 std::vector<std::int64_t> Formula::sizes(const FormulaCall& call) const {
-  if (!call.extents.empty()) return call.extents;
-  std::vector<std::int64_t> all(signature_.extents.size(), -1);
+  std::vector<std::int64_t> all = call.extents;
+  all.resize(signature_.extents.size(), -1);
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (signature_.inputs[i].sparse) all.push_back(call.inputs[i].entries);
+  }
   const auto take = [&](const std::string& extent, std::int64_t size) {
     std::int64_t& known = all[place_of(signature_, extent)];
     if (known < 0) known = size;
@@ -366,16 +386,16 @@ void Formula::oracle(const FormulaCall& call, Format format, Reference& referenc
       const auto at = static_cast<std::size_t>(k);
       const Bounded& b = values[o][at];
       array.value[at] = b.value, array.terms[at] = terms;
-      array.magnitude[at] = b.error == 0 ? 0 : b.error / compute.unit() + own * std::fabs(b.value);
-      if (other_) array.transformed[at] = std::max(array.magnitude[at], others[o][at].error / compute.unit());
+      array.magnitude[at] =
+          b.error == 0 ? 0 : kHeadroom * b.error / compute.unit() + own * std::fabs(b.value);
+      if (other_)
+        array.transformed[at] =
+            std::max(array.magnitude[at], kHeadroom * others[o][at].error / compute.unit());
     }
   }
 }
 
 double Formula::size_of(const FormulaData& on, const std::string& extent) const {
-  for (std::size_t i = 0; i < signature_.inputs.size(); ++i) {
-    if (extent.starts_with(signature_.inputs[i].name + "(")) return static_cast<double>(on.inputs[i].entries);
-  }
   return static_cast<double>(on.sizes[place_of(signature_, extent)]);
 }
 

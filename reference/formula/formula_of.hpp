@@ -78,6 +78,9 @@ struct SignatureNames {
     return *a == *b;
   }
   constexpr void add_extent(int begin) {
+    for (int i = 0; i < input_count; ++i) {
+      if (alike(text + inputs[i], text + begin)) return;  // the entries of a sparse operand
+    }
     for (int i = 0; i < extent_count; ++i) {
       if (alike(text + extents[i], text + begin)) return;
     }

@@ -57,6 +57,14 @@ class Reader {
     return all;
   }
 
+  // Of the name of a sparse operand before: "A(n,m)".
+  [[nodiscard]] std::string entries_of(const std::string& word) const {
+    for (const SignatureArray& a : signature_.inputs) {
+      if (a.sparse && a.name == word) return a.entries();
+    }
+    return "";
+  }
+
   void read_item(const std::string& item, bool output) {
     const std::size_t colon = item.find(':');
     const std::vector<std::string> head = words_of(item.substr(0, colon));
@@ -83,8 +91,9 @@ class Reader {
       if (!is_name(w)) wrong(item, fmt::format("'{}' is no extent", w));
       if (std::find(a.extents.begin(), a.extents.end(), w) != a.extents.end())
         wrong(item, fmt::format("{} stands twice: give one of the two another name", w));
-      a.extents.push_back(w);
-      if (!known(w)) signature_.extents.push_back(w);
+      const std::string entries = entries_of(w);
+      a.extents.push_back(entries.empty() ? w : entries);
+      if (entries.empty() && !known(w)) signature_.extents.push_back(w);
     }
     if (a.extents.empty() || a.extents.size() > 6) wrong(item, "an array has one to six extents");
     if (a.sparse && (a.extents.size() != 2 || output)) wrong(item, "csr is an input of two extents");
@@ -113,6 +122,10 @@ class Reader {
 };
 
 }  // namespace
+
+std::string SignatureArray::entries() const {
+  return sparse ? fmt::format("{}({},{})", name, extents[0], extents[1]) : "";
+}
 
 bool Signature::holds_extents() const {
   const auto many = [](const SignatureArray& a) { return a.extents.size() > 2; };

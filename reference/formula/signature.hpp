@@ -16,6 +16,8 @@ struct SignatureArray {
   bool sparse = false;  // csr: two extents, rows and columns
   Values values = Values::any;
   std::string of = {};  // places are below this extent, counts from 1 to it
+  /// The name of the extent of its entries, where it is sparse: "A(n,m)".
+  [[nodiscard]] std::string entries() const;
 };
 struct SignatureScalar {
   std::string name;
@@ -24,6 +26,7 @@ struct SignatureScalar {
 
 ///   signature  =  item {, item} -> output {, output}
 ///   item       =  NAME : [csr] EXTENT... [>0 | flag | in EXTENT | to EXTENT]   an array, or   NAME [>0]   a scalar
+/// An EXTENT may be the name of a sparse operand before it: an array with a number for each entry.
 /// in: int32 numbers from 0 to below the extent; to: from 1 to the extent; flag: 0 or 1, stored as values are.
 struct Signature {
   std::vector<SignatureArray> inputs, outputs;
