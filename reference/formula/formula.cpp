@@ -222,16 +222,23 @@ std::string Formula::parameters(const std::vector<std::int64_t>& sizes, std::siz
   return text;
 }
 
-// Sizes that a covering array has with few other things, each extent in turn. The array has all else.
-void Formula::cases(CaseList& list) const {
-  static constexpr std::int64_t kPrimes[] = {5, 37, 41, 19, 23, 29, 31, 43, 47, 53, 59, 61};
-  std::vector<std::int64_t> primes;
+// Sizes of every extent, of which a case is not dear whatever their number is.
+std::vector<std::int64_t> Formula::primes() const {
+  static constexpr std::int64_t kFew[] = {37, 41, 19}, kMany[] = {2, 3, 13, 19, 17, 5};
+  std::vector<std::int64_t> sizes;
   for (std::size_t e = 0; e < signature_.extents.size(); ++e)
-    primes.push_back(kPrimes[signature_.extents.size() < 3 ? e + 1 : e % std::size(kPrimes)]);
+    sizes.push_back(signature_.extents.size() <= 3 ? kFew[e] : kMany[e % std::size(kMany)]);
+  return sizes;
+}
+
+// Each extent in turn is nothing or one, all are primes, all are whole vectors. The covering array has all else.
+void Formula::cases(CaseList& list) const {
+  const Fill first = options_.fills.front();
+  const std::vector<std::int64_t> primes = this->primes();
   for (std::size_t e = 0; e < primes.size(); ++e) {
     std::vector<std::int64_t> sizes = primes;
     sizes[e] = graph_.reduces(signature_.extents[e]) ? 1 : 0;
-    list.add(Tier::smoke, parameters(sizes, 0), {options_.fills.front()},
+    list.add(Tier::smoke, parameters(sizes, 0), {first},
              sizes[e] == 0 ? "nothing to do" : "one term, or one element of a row");
   }
   for (const Fill fill : options_.fills) {
@@ -240,8 +247,9 @@ void Formula::cases(CaseList& list) const {
     if (options_.spreads.size() > 2)
       list.add(Tier::smoke, parameters(primes, 2), {fill}, "so large that exponentials overflow");
   }
-  for (std::int64_t& size : primes) size = 64;
-  list.add(Tier::smoke, parameters(primes, 0), {options_.fills.front()}, "whole warps and vectors");
+  const std::size_t extents = primes.size();
+  const std::vector<std::int64_t> whole(extents, extents <= 3 ? 64 : extents == 4 ? 32 : 16);
+  list.add(Tier::smoke, parameters(whole, 0), {first}, "whole vectors in every extent");
 }
 
 template <class V>
