@@ -25,6 +25,7 @@ const Grant kGrants[6] = {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr Bounded kUnknown{0, 0, kInf};  // a number, of which nothing can be said
 
 // The sum of two numbers of which the first is the larger one, as value and rest.
 Bounded renormalised(double value, double low, double error) {
@@ -157,7 +158,7 @@ Bounded Compute::divide(const Bounded& a, const Bounded& b) const {
   if (overflows(b)) {
     quotient.error = std::fabs(quotient.value) + (std::fabs(a.value) + a.error) / (largest_ / 2) + eta_;
   } else if (b.error > size / 8) {
-    quotient.error = kInf;
+    return kUnknown;
   } else {
     quotient.error = (a.error + std::fabs(quotient.value) * b.error) / (size - b.error) +
                      granted(Function::divide) * std::fabs(quotient.value) + eta_;
@@ -168,10 +169,10 @@ Bounded Compute::divide(const Bounded& a, const Bounded& b) const {
 // A sum of squares is never negative: where it may be 0 its bound is what underflows. Any other number that may be negative has no root.
 Bounded Compute::sqrt(const Bounded& a) const {
   Bounded r = root(a);
-  const bool may_be_negative = a.error > a.value && a.error > 0x1p20 * facts(format_).eta;
+  if (a.error > a.value && a.error > 0x1p20 * facts(format_).eta) return kUnknown;
   const double left = r.value - std::sqrt(std::max(0.0, a.value - a.error));
   const double right = std::sqrt(a.value + a.error) - r.value;
-  r.error = may_be_negative ? kInf : std::max(left, right) + granted(Function::sqrt) * r.value;
+  r.error = std::max(left, right) + granted(Function::sqrt) * r.value;
   return finished(r);
 }
 
@@ -188,7 +189,8 @@ Bounded Compute::exp(const Bounded& a) const {
 
 Bounded Compute::log(const Bounded& a) const {
   Bounded l = function(wide_, a, 1 / a.value, [](auto x) { return std::log(x); });
-  const double moved = a.error < a.value ? -std::log1p(-a.error / a.value) : a.error > 0 ? kInf : 0;
+  if (a.error > 0 && a.error >= a.value) return kUnknown;
+  const double moved = a.error > 0 ? -std::log1p(-a.error / a.value) : 0;
   l.error = moved + granted(Function::log) * (std::fabs(l.value) + moved);
   return finished(l);
 }

@@ -96,8 +96,9 @@ T summed(Order order, std::int64_t count, Term&& term) {
 }
 
 struct Tally {
-  std::int64_t rows = 0, failed = 0;
-  double worst = 0;  // err/bound
+  std::int64_t rows = 0, failed = 0;         // rows
+  std::int64_t cases = 0, failed_cases = 0;  // one row failed, or more
+  double worst = 0;                          // err/bound
 };
 
 // Makes a case, lets `kernel` compute it, and counts the rows of the answer with an element beyond its bound.
@@ -118,6 +119,7 @@ void judge(Tally& tally, const std::string& parameters, Arithmetic arithmetic, K
     if constexpr (requires { view.cols; }) width = view.cols;
   });
   const LargeArray<double>& magnitude = expected.magnitude_under(arithmetic);
+  const std::int64_t failed_before = tally.failed;
   for (std::int64_t row = 0; row * width < static_cast<std::int64_t>(answer.size()); ++row) {
     bool failed = false;
     for (std::int64_t j = 0; j < width; ++j) {
@@ -130,6 +132,7 @@ void judge(Tally& tally, const std::string& parameters, Arithmetic arithmetic, K
     }
     ++tally.rows, tally.failed += failed ? 1 : 0;
   }
+  ++tally.cases, tally.failed_cases += tally.failed > failed_before ? 1 : 0;
 }
 
 // The state of a softmax over scores: its maximum and sum, by one order, or online by blocks.
@@ -240,16 +243,19 @@ void attention_by(Order order, std::int64_t block, std::int64_t parts, std::int6
   }
 }
 
-void check_right(const char* what, const Tally& t) {
+void check_right(const std::string& what, const Tally& t) {
   CAPTURE(what);
   CAPTURE(t.worst);
   CHECK(t.failed == 0);
-  MESSAGE(what << ": " << t.rows << " rows, largest err/bound " << t.worst);
+  MESSAGE(what, ": ", t.rows, " rows, largest err/bound ", t.worst);
 }
-void check_found(const char* what, const Tally& t) {
+// Faults are found in 99 of 100 cases; in one row nothing may show, such as an epsilon in a row of zeros.
+void check_found(const std::string& what, const Tally& t) {
   CAPTURE(what);
-  CAPTURE(t.rows);
-  CHECK(static_cast<double>(t.failed) >= 0.99 * static_cast<double>(t.rows));
+  CAPTURE(t.cases);
+  CHECK(static_cast<double>(t.failed_cases) >= 0.99 * static_cast<double>(t.cases));
+  MESSAGE(what, ": found in ", t.failed_cases, " of ", t.cases, " cases, ", t.failed, " of ", t.rows,
+          " rows");
 }
 
 // Of each fill and spread in turn, so many rows of each width.
@@ -290,7 +296,7 @@ void rmsnorm_rows(std::int64_t rows) {
     };
     for (const Order order : kOrders) run(right, order, true, 0, T(1));
     run(outside, Order::tree, false, 0, T(1)), run(scaled, Order::loop, true, 0, T(1 + 0x1p-7));
-    if (c.find("real") == std::string::npos) run(dropped, Order::loop, true, 1, T(1));
+    run(dropped, Order::loop, true, 1, T(1));
   });
   check_right("rmsnorm", right), check_found("rmsnorm, epsilon outside", outside);
   check_found("rmsnorm, 2^-7", scaled);
@@ -316,7 +322,8 @@ void layernorm_rows(std::int64_t rows) {
     if (c.find("spread=1,") != std::string::npos)
       run(outside, c, Arithmetic::native, Order::loop, Variance::two_pass, false);
   });
-  const std::string far = fmt::format("n={},d=768,eps=0.00001,spread=1,mean=100,fill=real,seed=5", rows);
+  const std::string far = fmt::format("n={},d=768,eps=0.00001,spread=1,mean=100,fill=real,seed=5",
+                                      std::min<std::int64_t>(rows, 100));
   judge<LayerNorm, T>(undeclared, far, Arithmetic::native,
                       [&](const auto& p, const auto& in, const auto& out) {
                         layernorm_by<T>(Order::loop, Variance::one_pass, true, p, in, out);
@@ -364,8 +371,8 @@ TEST_CASE("formulas: no right order of evaluation fails its bound, and faults do
 }
 
 TEST_CASE("formulas, nightly: the same of 100,000 rows a formula and type" * doctest::skip()) {
-  all_rows<float>(800);
-  all_rows<double>(800);
+  all_rows<float>(1200);
+  all_rows<double>(1200);
 }
 
 template <class Op>
