@@ -8,19 +8,18 @@
 
 namespace plumb {
 
-// Units are of rounding: 1 ulp is 2. A quotient may be a product with a reciprocal, a root the product with a reciprocal root.
+// Units are of rounding: 1 ulp is 2. NVIDIA counts ulps from the correctly rounded result, which is half a ulp from the true one. A quotient may
+// be a product with a reciprocal, a root one with a reciprocal root.
 const Grant kGrants[6] = {
-    {Function::divide, 2, 5, "IEEE 754: half a ulp each for 1/b and a (1/b); div.approx.f32, PTX ISA: 2 ulp"},
-    {Function::sqrt, 4, 5,
-     "rsqrtf, CUDA C++ Programming Guide: 2 ulp; rsqrt.approx.f32, PTX ISA: 2^-22.9 relative"},
-    {Function::exp, 4, 6,
-     "expf, CUDA C++ Programming Guide: 2 ulp, glibc: 1 ulp; ex2.approx.f32, PTX ISA: 2^-22 relative; the "
-     "argument: see exp()"},
+    {Function::divide, 2, 5, "1/b and a (1/b), half a ulp each (IEEE 754); div.approx.f32: 2 ulp (PTX ISA)"},
+    {Function::sqrt, 5, 5, "rsqrtf: 2 ulp (CUDA C++ Programming Guide); rsqrt.approx.f32: 2^-22.9 (PTX ISA)"},
+    {Function::exp, 5, 6,
+     "expf: 2 ulp (CUDA C++ Programming Guide), 1 ulp (glibc); ex2.approx.f32: 2^-22 (PTX ISA)"},
     {Function::log, 4, 8,
-     "logf, CUDA C++ Programming Guide: 1 ulp, glibc: 1 ulp; __logf: 3 ulp outside of [0.5, 2]"},
-    {Function::tanh, 4, 8192,
-     "tanhf, CUDA C++ Programming Guide: 2 ulp, glibc: 2 ulp; tanh.approx.f32, PTX ISA: 2^-11 relative"},
-    {Function::erf, 4, 4, "erff, CUDA C++ Programming Guide: 2 ulp, glibc: 1 ulp"}};
+     "logf: 1 ulp (CUDA C++ Programming Guide), 1 ulp (glibc); __logf: 3 ulp outside of [0.5, 2]"},
+    {Function::tanh, 5, 8192,
+     "tanhf: 2 ulp (CUDA C++ Programming Guide), 2 ulp (glibc); tanh.approx.f32: 2^-11 (PTX ISA)"},
+    {Function::erf, 5, 5, "erff: 2 ulp (CUDA C++ Programming Guide), 1 ulp (glibc)"}};
 
 namespace {
 

@@ -362,7 +362,7 @@ void attention_rows(std::int64_t rows) {
 template <class T>
 void all_rows(std::int64_t rows) {
   softmax_rows<T>(rows), rmsnorm_rows<T>(rows), layernorm_rows<T>(rows),
-      attention_rows<T>(std::max<std::int64_t>(rows / 40, 2));
+      attention_rows<T>(std::max<std::int64_t>(rows * 3 / 8, 2));
 }
 
 TEST_CASE("formulas: no right order of evaluation fails its bound, and faults do") {
@@ -371,8 +371,8 @@ TEST_CASE("formulas: no right order of evaluation fails its bound, and faults do
 }
 
 TEST_CASE("formulas, nightly: the same of 100,000 rows a formula and type" * doctest::skip()) {
-  all_rows<float>(1200);
-  all_rows<double>(1200);
+  all_rows<float>(1400);
+  all_rows<double>(1400);
 }
 
 template <class Op>
