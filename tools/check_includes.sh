@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Holds the arrows between the rooms: fails on an include that points the wrong way.
-#   reference/core <- reference/ops <- { reference/cpu, reference/models, gpu, verify };  verify -> datasets;  tools -> anything
+#   reference/core <- reference/formula <- reference/ops <- { reference/cpu, reference/models, gpu, verify };  verify -> datasets;  tools -> anything
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bad=0
@@ -20,7 +20,8 @@ room() {
 }
 
 room reference/core reference/core/
-room reference/ops reference/core/ reference/ops/
+room reference/formula reference/core/ reference/formula/
+room reference/ops reference/core/ reference/formula/ reference/ops/
 room reference/cpu reference/core/ reference/ops/ reference/cpu/
 room reference/parallel reference/core/ reference/parallel/
 room reference/models reference/core/ reference/ops/ reference/parallel/ reference/models/

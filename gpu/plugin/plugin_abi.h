@@ -51,7 +51,8 @@ enum {
   PLUMB_WINOGRAD = 8,    /* own type, minimal filtering F(2x2, 3x3): conv2d */
   PLUMB_FLUSHED = 9, /* own type; additions flush subnormals to 0, as fp32 atomicAdd in global memory does */
   PLUMB_BY_LSE = 10, /* own type; log_softmax as x - (max + log sum) */
-  PLUMB_FP8_FAST = 11 /* sums of 8-bit products stay in tensor cores, in the few bits that those keep */
+  PLUMB_ONE_PASS = 11, /* own type; a variance as the mean of squares less the square of the mean */
+  PLUMB_FP8_FAST = 12 /* sums of 8-bit products stay in tensor cores, in the few bits that those keep */
 };
 
 #define PLUMB_SUMS_IN(format) ((format) + 1)

@@ -119,7 +119,8 @@ struct Arithmetic {
   enum class Transform : std::uint8_t {
     none,
     winograd,  // minimal filtering F(2x2, 3x3): errors grow with the terms of the transform, not of the sum
-    by_lse     // log_softmax as x - (max + log sum): one number per row, whose rounding every element has
+    by_lse,    // log_softmax as x - (max + log sum): one number per row, whose rounding every element has
+    one_pass  // a variance as the mean of squares less the square of the mean, whose errors are relative to both
   };
   Order order = Order::any;
   Format operand = Format::none;     // to which operands are rounded; none: as they are stored
@@ -131,7 +132,7 @@ struct Arithmetic {
   bool fast = false;  // 8-bit products are summed in tensor cores to the end, in as few bits as those keep
 
   static const Arithmetic native, pairwise, compensated, doubled, tf32, tf32x3, bf16, fp16, winograd, flushed,
-      by_lse, fp8_fast;
+      by_lse, one_pass, fp8_fast;
 
   /// All of it in one number, and back.
   constexpr std::int32_t code() const {
@@ -170,6 +171,8 @@ inline constexpr Arithmetic Arithmetic::winograd{Order::any, Format::none, Forma
 inline constexpr Arithmetic Arithmetic::flushed{Order::any, Format::none, Format::none, false, true};
 inline constexpr Arithmetic Arithmetic::by_lse{Order::any, Format::none, Format::none,
                                                false,      false,        Transform::by_lse};
+inline constexpr Arithmetic Arithmetic::one_pass{Order::any, Format::none, Format::none,
+                                                 false,      false,        Transform::one_pass};
 inline constexpr Arithmetic Arithmetic::fp8_fast{Order::any, Format::none,    Format::none, false,
                                                  false,      Transform::none, true};
 
@@ -190,6 +193,7 @@ inline constexpr NamedArithmetic kArithmetics[] = {{"native", Arithmetic::native
                                                    {"winograd", Arithmetic::winograd},
                                                    {"flushed", Arithmetic::flushed},
                                                    {"by_lse", Arithmetic::by_lse},
+                                                   {"one_pass", Arithmetic::one_pass},
                                                    {"fp8_fast", Arithmetic::fp8_fast}};
 
 /// What a variant promises and needs. Chain the setters: Traits{}.not_reproducible().align(16).

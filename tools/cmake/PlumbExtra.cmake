@@ -1,6 +1,6 @@
 # Kernels of a user's own folders (tools/plumb --extra DIR): for every folder of PLUMB_EXTRA_KERNELS, the programs verify and bench once
 # more, with every .cpp of the folder (and every .cu where there is nvcc) compiled in as user/NAME, and workers for the folder's .cu files
-# on the CPU executor and under --stress. They are in extra/ID of the build folder, are linked from the libraries of the usual build and
+# on the CPU executor and under --stress. A header of the folder with an operator by formula adds that operator to them. They are in extra/ID of the build folder, are linked from the libraries of the usual build and
 # are built when asked for, so that a folder costs the compilation of its files and one link each.
 
 include(CheckCXXCompilerFlag)
@@ -40,6 +40,33 @@ ${lines}}};
 " @ONLY)
 endfunction()
 
+# plumb_extra_formulas(OUTPUT HEADERS...): the source that makes an operator of every header with a struct X : FormulaOf<X>; OUTPUT is "" where
+# there is none.
+function(plumb_extra_formulas output)
+  set(includes "")
+  set(lines "")
+  foreach(header IN LISTS ARGN)
+    file(STRINGS ${header} structs REGEX "^ *struct +[A-Za-z0-9_]+ *(final)? *: *(public +)?FormulaOf<")
+    foreach(line IN LISTS structs)
+      string(REGEX REPLACE "^ *struct +([A-Za-z0-9_]+).*" "\\1" name "${line}")
+      string(APPEND includes "#include \"${header}\"\n")
+      string(APPEND lines "PLUMB_FORMULA(${name})\nstatic const UserOperator<${name}> operator_${name};\n")
+    endforeach()
+  endforeach()
+  set(source "")
+  if(lines)
+    set(source ${${output}})
+    file(CONFIGURE OUTPUT ${source} CONTENT
+"// Written by CMake: the operators by formula of a user's folder.
+${includes}#include \"reference/formula/formula.hpp\"
+#include \"verify/engine/user_operator.hpp\"
+namespace plumb {
+${lines}}  // namespace plumb
+" @ONLY)
+  endif()
+  set(${output} "${source}" PARENT_SCOPE)
+endfunction()
+
 # plumb_extra_program(TARGET NAME PLACE sources... LINK libs...): bin-like program NAME in PLACE, built when asked for.
 function(plumb_extra_program target name place)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "LINK")
@@ -57,6 +84,10 @@ function(plumb_extra_folder folder)
     message(STATUS "extra kernels: ${folder} holds no .cpp or .cu file")
     return()
   endif()
+  file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.hpp)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
+  set(formulas ${place}/formulas.cpp)
+  plumb_extra_formulas(formulas ${headers})
   set(all ${host} ${device})
   set(compiled ${host})
   # written by tools/mutate: its kernels are for the CPU executor alone, and warnings about generated text are not wanted
@@ -85,9 +116,9 @@ function(plumb_extra_folder folder)
                           $<TARGET_NAME_IF_EXISTS:plumb_gpu_runtime>)
   endif()
   set(parts $<TARGET_NAME_IF_EXISTS:plumb_gpu_backends> plumb_cpu $<TARGET_NAME_IF_EXISTS:plumb_gpu> ${kernels} plumb_openblas Eigen3::Eigen)
-  plumb_extra_program(verify_${id} verify ${place} ${CMAKE_SOURCE_DIR}/verify/main.cpp ${place}/files.cpp
+  plumb_extra_program(verify_${id} verify ${place} ${CMAKE_SOURCE_DIR}/verify/main.cpp ${place}/files.cpp ${formulas}
                       LINK plumb_verify ${parts} $<TARGET_NAME_IF_EXISTS:plumb_mutants> plumb_interposed $<TARGET_NAME_IF_EXISTS:plumb_device_mutants>)
-  plumb_extra_program(bench_${id} bench ${place} ${CMAKE_SOURCE_DIR}/tools/bench.cpp ${place}/files.cpp
+  plumb_extra_program(bench_${id} bench ${place} ${CMAKE_SOURCE_DIR}/tools/bench.cpp ${place}/files.cpp ${formulas}
                       LINK plumb_bench ${parts})
   # The rungs' workers are those of the usual build, where they have been built.
   foreach(worker plumb_simt_worker plumb_stress_worker)
@@ -103,13 +134,13 @@ function(plumb_extra_folder folder)
     target_compile_options(plumb_user_simt_${id} PRIVATE -ftrivial-auto-var-init=pattern)
   endif()
   plumb_extra_program(plumb_user_simt_worker_${id} plumb_user_simt_worker ${place}
-                      $<TARGET_OBJECTS:plumb_simt_worker_main> LINK plumb_user_simt_${id} plumb_verify plumb_simt)
+                      $<TARGET_OBJECTS:plumb_simt_worker_main> ${formulas} LINK plumb_user_simt_${id} plumb_verify plumb_simt)
   if(PLUMB_WITH_CUDA AND NOT schemata)
     plumb_stress_kernels(plumb_user_stress_${id} "" ${device})
     set_target_properties(plumb_user_stress_${id} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     target_compile_definitions(plumb_user_stress_${id} PRIVATE PLUMB_ORIGIN="user")
     plumb_extra_program(plumb_user_stress_worker_${id} plumb_user_stress_worker ${place}
-                        ${CMAKE_SOURCE_DIR}/verify/stress/main.cpp LINK plumb_user_stress_${id} plumb_gpu_backends plumb_verify)
+                        ${CMAKE_SOURCE_DIR}/verify/stress/main.cpp ${formulas} LINK plumb_user_stress_${id} plumb_gpu_backends plumb_verify)
   endif()
 endfunction()
 

@@ -26,9 +26,10 @@ def parser():
             p.add_argument(word)
         return p
 
-    command("new-op", "axpy", "name").add_argument(
-        "--like", metavar="OP", help="begin with that operator's shapes and cases"
-    )
+    new_op = command("new-op", "axpy", "name")
+    new_op.add_argument("--like", metavar="OP", help="begin with that operator's shapes and cases")
+    new_op.add_argument("--formula", action="store_true", help="oracle, bound and cases from a formula")
+    new_op.add_argument("--folder", metavar="DIR", help="with --formula: files for --extra DIR")
     command("new-variant", "spmv software_prefetch", "op", "idea").add_argument(
         "--cuda", action="store_true", help="a GPU rung"
     )

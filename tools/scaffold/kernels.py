@@ -7,15 +7,32 @@ import shutil
 from .tree import Refused, check_name, type_of
 
 
-def new_op(tree, name, like=None):
+def new_op(tree, name, like=None, formula=False, folder=None):
     """An operator that works as it stands: contract, oracle and cases, a first host variant, a mutant, and
     its line in the list.
 
-    like: the operator whose shapes, cases and definition it begins with; without it, y = 2 x."""
+    like: the operator whose shapes, cases and definition it begins with; without it, y = 2 x.
+    formula: a header with a formula, from which oracle, bound and cases follow.
+    folder: the header of the formula and a kernel go there, for --extra, and the tree stays as it is."""
     check_name(name, "axpy")
+    if folder is not None and not formula:
+        raise Refused("--folder is for operators by formula: add --formula")
+    if like is not None and formula:
+        raise Refused("--like copies a contract, --formula begins one: choose one of them")
+    if folder is not None:
+        return formula_of_users_own(tree, name, folder)
     words = {"op": name, "Op": type_of(name), "name": "01_serial"}
     files = {}
-    if like is None:
+    if formula:
+        for end in ("hpp", "cpp"):
+            files[f"reference/ops/{name}.{end}"] = tree.template(f"formula.{end}", **words)
+        include = f"reference/ops/{name}.hpp"
+        files[f"reference/cpu/{name}/01_serial.cpp"] = tree.template(
+            "formula_variant.cpp", **words, include=include
+        )
+        files[f"verify/mutants/{name}.cpp"] = tree.template("formula_mutants.cpp", **words)
+        computes = "y = w x / (1 + mean |x|)"
+    elif like is None:
         for end in ("hpp", "cpp"):
             files[f"reference/ops/{name}.{end}"] = tree.template(f"operator.{end}", **words)
         files[f"reference/cpu/{name}/01_serial.cpp"] = tree.template("variant.cpp", **words)
@@ -33,6 +50,23 @@ def new_op(tree, name, like=None):
         f"wrote {', '.join(first)} and {last}, and listed {type_of(name)} in {listing}.\n"
         f"They compute {computes} until you change them; now: tools/plumb verify --case '{name}.*'\n"
         f"and for the mutant: tools/plumb verify --mutants --device cpu --case '{name}.*'"
+    )
+
+
+def formula_of_users_own(tree, name, folder):
+    """A header with a formula and a kernel in a folder of the user's own, for tools/plumb --extra."""
+    words = {"op": name, "Op": type_of(name), "name": f"{name}_serial", "include": f"{name}.hpp"}
+    place = os.path.abspath(folder)
+    tree.write(
+        {
+            f"{place}/{name}.hpp": tree.template("formula.hpp", **words),
+            f"{place}/{name}_serial.cpp": tree.template("formula_variant.cpp", **words),
+        }
+    )
+    return (
+        f"wrote {name}.hpp and {name}_serial.cpp to {place}.\n"
+        f"They compute y = w x / (1 + mean |x|) until you change them; now: "
+        f"tools/plumb --extra {folder} verify --case '{name}.*'"
     )
 
 

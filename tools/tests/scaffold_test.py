@@ -50,6 +50,29 @@ class Scaffold(unittest.TestCase):
             function(self.tree, *arguments, **more)
         self.assertEqual(before, contents(self.folder))
 
+    def test_an_operator_by_formula_is_five_places_too(self):
+        kernels.new_op(self.tree, "gate", formula=True)
+        self.assertIn("struct Gate : FormulaOf<Gate>", self.read("reference/ops/gate.hpp"))
+        self.assertIn("PLUMB_FORMULA(Gate)", self.read("reference/ops/gate.cpp"))
+        self.assertIn('"reference/ops/gate.hpp"', self.read("reference/cpu/gate/01_serial.cpp"))
+        self.assertIn("HostMutant<Gate>", self.read("verify/mutants/gate.cpp"))
+        self.assertIn("OperatorList<\n    Gate,\n", self.read("verify/operators.hpp"))
+        self.assertEqual("Gate", self.tree.struct("gate"))
+
+    def test_a_formula_of_ones_own_leaves_the_tree_alone(self):
+        before = contents(self.folder)
+        with tempfile.TemporaryDirectory() as own:
+            kernels.new_op(self.tree, "gate", formula=True, folder=own)
+            self.assertEqual({"gate.hpp", "gate_serial.cpp"}, set(os.listdir(own)))
+            self.assertIn('#include "gate.hpp"', (Path(own) / "gate_serial.cpp").read_text())
+            with self.assertRaisesRegex(Refused, "is there already"):
+                kernels.new_op(self.tree, "gate", formula=True, folder=own)
+        self.assertEqual(before, contents(self.folder))
+
+    def test_a_folder_is_for_formulas_and_a_formula_is_like_no_operator(self):
+        self.refused("add --formula", kernels.new_op, "gate", folder="/tmp")
+        self.refused("choose one", kernels.new_op, "gate", like="spmv", formula=True)
+
     def test_an_operator_is_five_places(self):
         said = kernels.new_op(self.tree, "axpy")
         for path in (

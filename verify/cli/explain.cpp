@@ -123,6 +123,10 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "the two is rounded at the size of max, and every element of the row has that error. Declared by "
      "Traits{}.computes_in(Arithmetic::by_lse). A failure of a variant that does not declare it says so "
      "where that rounding explains it."},
+    {"one_pass",
+     "Arithmetic of a variance as the mean of squares less the square of the mean: its errors are relative to "
+     "both of them, and where the mean is large beside the variance little is left. Declared by "
+     "Traits{}.computes_in(Arithmetic::one_pass)."},
     {"tier",
      "smoke is run by default, full adds sizes and shapes, stress adds cases of more than 2^31 elements."},
     {"ulp", "Units in the last place between two numbers of the type."},

@@ -9,6 +9,7 @@
 #include "reference/core/text.hpp"
 #include "verify/engine/adapter.hpp"
 #include "verify/engine/no_bound.hpp"
+#include "verify/engine/user_operator.hpp"
 #include "verify/operators.hpp"
 
 namespace plumb {
@@ -18,10 +19,23 @@ template <class... Ops>
 std::vector<std::unique_ptr<OperatorEntry>> entries(OperatorList<Ops...>) {
   std::vector<std::unique_ptr<OperatorEntry>> all;
   (all.push_back(std::make_unique<OperatorAdapter<Ops>>()), ...);
+  for (const MakeOperator make : user_operators()) {
+    all.push_back(make());
+    for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+      if (all[i]->name() == all.back()->name())
+        throw Error(
+            fmt::format("an operator is called '{}' already: give yours another kName", all[i]->name()));
+    }
+  }
   return all;
 }
 
 }  // namespace
+
+std::vector<MakeOperator>& user_operators() {
+  static std::vector<MakeOperator> all;
+  return all;
+}
 
 std::string_view name(Device device) {
   return device == Device::cpu ? "cpu" : device == Device::gpu ? "gpu" : "simt";

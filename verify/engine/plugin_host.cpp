@@ -21,6 +21,7 @@ namespace plumb {
 namespace {
 
 static_assert(kArithmetics[PLUMB_FP8_FAST].arithmetic == Arithmetic::fp8_fast &&
+                  kArithmetics[PLUMB_ONE_PASS].arithmetic == Arithmetic::one_pass &&
                   kArithmetics[PLUMB_BY_LSE].arithmetic == Arithmetic::by_lse &&
                   kArithmetics[PLUMB_FLUSHED].arithmetic == Arithmetic::flushed &&
                   kArithmetics[PLUMB_WINOGRAD].arithmetic == Arithmetic::winograd &&

@@ -16,13 +16,14 @@ struct Survey {
   bool varies = false;        // two elements differ
   bool zeros_pass = true;     // every element is within its bound of 0
   std::int64_t inexact = -1;  // the first element whose partial sums cannot be exact
+  std::int64_t unbounded = -1;  // the first element of which nothing can be said
 };
 
 Survey survey(const ReferenceArray& array, Format kind, const LargeArray<double>& bound, double exact_limit) {
   const auto n = static_cast<std::int64_t>(array.value.size());
   bool varies = false, zeros_pass = true;
-  std::int64_t inexact = n;
-#pragma omp parallel for schedule(static) reduction(|| : varies) reduction(&& : zeros_pass) reduction(min : inexact) if (n > 8 * kStretch)
+  std::int64_t inexact = n, unbounded = n;
+#pragma omp parallel for schedule(static) reduction(|| : varies) reduction(&& : zeros_pass) reduction(min : inexact, unbounded) if (n > 8 * kStretch)
   for (std::int64_t at = 0; at < n; ++at) {
     const auto i = static_cast<std::size_t>(at);
     varies = varies || !(array.value[i] == array.value[0]);
@@ -30,8 +31,9 @@ Survey survey(const ReferenceArray& array, Format kind, const LargeArray<double>
     const double of_zero = in_cell ? distance_from_cell(kind, 0, array.value[i]) : std::fabs(array.value[i]);
     zeros_pass = zeros_pass && of_zero <= bound[i];
     if (array.magnitude[i] > exact_limit) inexact = std::min(inexact, at);
+    if (std::isinf(bound[i])) unbounded = std::min(unbounded, at);
   }
-  return {varies, zeros_pass, inexact < n ? inexact : -1};
+  return {varies, zeros_pass, inexact < n ? inexact : -1, unbounded < n ? unbounded : -1};
 }
 
 // Sums of integers are exact up to here; there is no limit where bits are not compared.
@@ -63,6 +65,12 @@ std::string survey_all(const Case& c, PreparedCase& prepared) {
           "element {} of {} sums magnitudes to {:.3g}: its partial sums are not exact in {}: draw smaller "
           "numbers or fewer terms in make()",
           seen.inexact, s.name, array.magnitude[static_cast<std::size_t>(seen.inexact)], name(c.dtype));
+    }
+    if (seen.unbounded >= 0) {
+      return fmt::format(
+          "nothing can be said of element {} of {}: it is divided by a difference that cancels, or is beyond the "
+          "range of {}: change the data, or write the formula without it",
+          seen.unbounded, s.name, name(c.dtype));
     }
     varies = varies || seen.varies, zeros_pass = zeros_pass && seen.zeros_pass;
     ++o;

@@ -173,6 +173,8 @@ std::string other_arithmetic(const Series& s, std::size_t output, const Comparis
   constexpr std::pair<Arithmetic, const char*> kWider[] = {
       {Arithmetic::by_lse,
        "x - (max + log sum): the sum of the two is rounded once for a whole row, at the size of max"},
+      {Arithmetic::one_pass,
+       "a variance as the mean of squares less the square of the mean: errors are relative to both"},
       {Arithmetic::winograd, "minimal filtering, whose transforms round too"},
       {Arithmetic::flushed, "subnormals turned into 0"},
       {Arithmetic::fp8_fast,

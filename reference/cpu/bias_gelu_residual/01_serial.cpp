@@ -1,0 +1,28 @@
+// bias_gelu_residual, host 01: one loop.
+//
+// Change    first rung: the definition.
+// Traffic   every array once.
+// Limits    calls of a library function.
+// Fails at  nothing, slowly.
+#include <cmath>
+
+#include "reference/ops/bias_gelu_residual.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const BiasGeluResidual::Problem<T>&, const BiasGeluResidual::In<T, Space::host>& in,
+         const BiasGeluResidual::Out<T, Space::host>& out, Context&) {
+  for (std::int64_t i = 0; i < out.y.rows; ++i) {
+    for (std::int64_t j = 0; j < out.y.cols; ++j) {
+      const T x = in.x(i, j) + in.b[j];
+      out.y(i, j) = T(0.5) * x * (1 + std::erf(x * T(0.70710678118654752))) + in.r(i, j);
+    }
+  }
+}
+
+PLUMB_REGISTER(BiasGeluResidual, "01_serial", run, float, double);
+
+}  // namespace
+}  // namespace plumb

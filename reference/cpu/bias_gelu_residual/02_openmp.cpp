@@ -1,0 +1,29 @@
+// bias_gelu_residual, host 02: rows by threads.
+//
+// Change    against 01: an OpenMP loop over rows.
+// Traffic   every array once.
+// Limits    calls of a library function.
+// Fails at  one long row: it has one core.
+#include <cmath>
+
+#include "reference/ops/bias_gelu_residual.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const BiasGeluResidual::Problem<T>&, const BiasGeluResidual::In<T, Space::host>& in,
+         const BiasGeluResidual::Out<T, Space::host>& out, Context&) {
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < out.y.rows; ++i) {
+    for (std::int64_t j = 0; j < out.y.cols; ++j) {
+      const T x = in.x(i, j) + in.b[j];
+      out.y(i, j) = T(0.5) * x * (1 + std::erf(x * T(0.70710678118654752))) + in.r(i, j);
+    }
+  }
+}
+
+PLUMB_REGISTER(BiasGeluResidual, "02_openmp", run, float, double);
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,34 @@
+// cross_entropy, host 02: rows by threads; one loop per row.
+//
+// Change    against 01: an OpenMP loop over rows; the sum is rescaled where the maximum rises; the difference of the right class first.
+// Traffic   x once.
+// Limits    two exponentials where the maximum rises.
+// Fails at  one long row: it has one core.
+#include <cmath>
+
+#include "reference/ops/cross_entropy.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const CrossEntropy::Problem<T>&, const CrossEntropy::In<T, Space::host>& in,
+         const CrossEntropy::Out<T, Space::host>& out, Context&) {
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    T max = in.x(i, 0), sum = 1;
+    for (std::int64_t j = 1; j < in.x.cols; ++j) {
+      const T x = in.x(i, j);
+      if (x > max)
+        sum = sum * std::exp(max - x) + 1, max = x;
+      else
+        sum += std::exp(x - max);
+    }
+    out.l[i] = std::log(sum) - (in.x(i, in.t[i]) - max);
+  }
+}
+
+PLUMB_REGISTER(CrossEntropy, "02_online", run, float, double);
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,30 @@
+// masked_attention, host 02: queries by threads, keys by blocks with an online softmax.
+//
+// Change    against 01: an OpenMP loop over queries; scores are not kept.
+// Traffic   k and v once for each query, from the cache where they fit.
+// Limits    scalar products without vectors.
+// Fails at  few queries: they have few cores.
+
+#include "reference/cpu/attention/rows.hpp"
+#include "reference/ops/masked_attention.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const MaskedAttention::Problem<T>& p, const MaskedAttention::In<T, Space::host>& in,
+         const MaskedAttention::Out<T, Space::host>& out, Context&) {
+#pragma omp parallel for schedule(static)
+  for (std::int64_t row = 0; row < p.g * p.n; ++row) {
+    const std::int64_t group = row / p.n;
+    const std::int64_t query = row % p.n;
+    const Keys<T> keys{in.k, in.v, group * p.m, p.m, p.scale};
+    attend_online(in.q.data + row * in.q.ld, keys, out.o.data + row * out.o.ld,
+                  [&](std::int64_t j) { return j < in.keys[group] && in.mask(query, j) != 0; });
+  }
+}
+
+PLUMB_REGISTER(MaskedAttention, "02_online", run, float, double);
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,30 @@
+// softmax, host 01: three loops per row: maximum, sum of exponentials, result.
+//
+// Change    first rung: the definition, with the library's exp.
+// Traffic   x three times, the second and third from the cache where a row fits.
+// Limits    one core; two calls of exp per entry.
+// Fails at  nothing, slowly.
+#include <cmath>
+#include <limits>
+
+#include "reference/ops/softmax.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const Softmax::Problem<T>&, const Softmax::In<T, Space::host>& in,
+         const Softmax::Out<T, Space::host>& out, Context&) {
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    T max = -std::numeric_limits<T>::infinity();
+    for (std::int64_t j = 0; j < in.x.cols; ++j) max = in.x(i, j) > max ? in.x(i, j) : max;
+    T sum = 0;
+    for (std::int64_t j = 0; j < in.x.cols; ++j) sum += std::exp(in.x(i, j) - max);
+    for (std::int64_t j = 0; j < in.x.cols; ++j) out.y(i, j) = std::exp(in.x(i, j) - max) / sum;
+  }
+}
+
+PLUMB_REGISTER(Softmax, "01_serial", run, float, double);
+
+}  // namespace
+}  // namespace plumb

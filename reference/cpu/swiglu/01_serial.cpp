@@ -1,0 +1,28 @@
+// swiglu, host 01: one loop.
+//
+// Change    first rung: the definition.
+// Traffic   every array once.
+// Limits    calls of a library function.
+// Fails at  nothing, slowly.
+#include <cmath>
+
+#include "reference/ops/swiglu.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const SwiGlu::Problem<T>&, const SwiGlu::In<T, Space::host>& in,
+         const SwiGlu::Out<T, Space::host>& out, Context&) {
+  for (std::int64_t i = 0; i < out.y.rows; ++i) {
+    for (std::int64_t j = 0; j < out.y.cols; ++j) {
+      const T a = in.a(i, j);
+      out.y(i, j) = a / (1 + std::exp(-a)) * in.b(i, j);
+    }
+  }
+}
+
+PLUMB_REGISTER(SwiGlu, "01_serial", run, float, double);
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,432 @@
+#include "reference/formula/formula.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "reference/core/csr.hpp"
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/random.hpp"
+#include "reference/core/sparse_cases.hpp"
+
+namespace plumb {
+namespace {
+
+using Values = SignatureArray::Values;
+
+// Roundings of single operations reach their worst case, and each is allowed twice: a right variant stays below half of its bound, also one
+// that takes the factors of a product or quotient in another order.
+constexpr double kHeadroom = 2;
+
+std::size_t place_of(const Signature& s, const std::string& extent) {
+  const auto at = std::find(s.extents.begin(), s.extents.end(), extent);
+  if (at != s.extents.end()) return static_cast<std::size_t>(at - s.extents.begin());
+  std::size_t place = s.extents.size();  // the entries of a sparse operand
+  for (const SignatureArray& a : s.inputs) {
+    if (a.sparse && a.entries() == extent) return place;
+    place += a.sparse ? 1 : 0;
+  }
+  return place;
+}
+
+// The expressions that a formula is called with.
+std::vector<Expression> arguments_of(const Signature& s) {
+  std::vector<Expression> all;
+  for (const SignatureArray& a : s.inputs) {
+    Node node;
+    node.kind = Node::Kind::input, node.input = static_cast<int>(all.size()), node.extents = a.extents;
+    if (a.sparse) node.extents = {a.entries()};
+    all.emplace_back(std::make_shared<const Node>(std::move(node)));
+  }
+  for (std::size_t i = 0; i < s.scalars.size(); ++i) {
+    Node node;
+    node.kind = Node::Kind::input, node.input = static_cast<int>(all.size());
+    all.emplace_back(std::make_shared<const Node>(std::move(node)));
+  }
+  return all;
+}
+
+// Words of a case: values of a scalar that a user has, the simplest first. Those that are 0 or huge leave nothing of an exponential.
+std::vector<std::string> words_of(const SignatureScalar& s) {
+  if (s.positive) return {"0.5", "0.00001"};
+  return {"1", "0.7310586", "-2"};
+}
+
+// (rows, cols) of an array as a view has them.
+std::pair<std::int64_t, std::int64_t> shape_of(const SignatureArray& a, const Signature& s,
+                                               const std::vector<std::int64_t>& sizes) {
+  std::int64_t rows = 1;
+  for (std::size_t e = 0; e + 1 < a.extents.size(); ++e) rows *= sizes[place_of(s, a.extents[e])];
+  return {rows, sizes[place_of(s, a.extents.back())]};
+}
+
+bool is_vector(const SignatureArray& a) { return a.extents.size() == 1; }
+
+double number_at(const FormulaArray& a, std::int64_t i, std::int64_t j) {
+  const std::int64_t at = i * a.ld + j;
+  if (a.kind == Format::f32) return static_cast<const float*>(a.data)[at];
+  if (a.kind == Format::f64) return static_cast<const double*>(a.data)[at];
+  return static_cast<const std::int32_t*>(a.data)[at];
+}
+
+// What is wrong with a number in an array of these values; "" where nothing is.
+std::string fault_of(const SignatureArray& a, double value, std::int64_t most) {
+  switch (a.values) {
+    case Values::positive:
+      return value > 0 ? "" : "not above 0";
+    case Values::flags:
+      return value == 0 || value == 1 ? "" : "neither 0 nor 1";
+    case Values::places:
+      return value >= 0 && value < static_cast<double>(most)
+                 ? ""
+                 : fmt::format("not below {}, the size of {}", most, a.of);
+    case Values::counts:
+      return value >= 1 && value <= static_cast<double>(most)
+                 ? ""
+                 : fmt::format("not from 1 to {}, the size of {}", most, a.of);
+    case Values::any:
+      break;
+  }
+  return "";
+}
+
+template <class V>
+void fill_array(V* data, const SignatureArray& a, std::int64_t rows, std::int64_t cols, const Case& c,
+                std::size_t place) {
+  const std::uint64_t stream = 2000 + place;
+  if (a.values == Values::flags) {
+    for (std::int64_t k = 0; k < rows * cols; ++k)
+      data[k] = static_cast<V>(random_below(c.seed, stream, static_cast<std::uint64_t>(k), 2));
+    for (std::int64_t i = 0; i < rows && cols > 0; ++i) data[i * cols] = 1;  // one of a row, or more
+    return;
+  }
+  fill_values(data, rows, cols, c, place == 0 ? Role::left : Role::right, stream);
+  if (a.values != Values::positive) return;
+  for (std::int64_t k = 0; k < rows * cols; ++k) data[k] = std::max(std::fabs(data[k]), V(0x1p-10));
+}
+
+// A case whose sparse operand has the names that make_sparse() reads.
+Case with_rows_and_cols(const Case& c, const SignatureArray& a) {
+  Case named = c;
+  for (auto& [key, value] : named.params) {
+    if (key == a.extents[0]) key = "rows";
+    if (key == a.extents[1]) key = "cols";
+  }
+  return named;
+}
+
+}  // namespace
+
+Formula::Formula(std::string op, std::string_view signature, Build build, Build other,
+                 Arithmetic::Transform form, FormulaOptions options)
+    : op_(std::move(op)),
+      signature_(parse_signature(op_, signature)),
+      graph_(op_, signature_, build(arguments_of(signature_))),
+      form_(form),
+      options_(std::move(options)) {
+  // what subtracts a maximum of inputs is right where exponentials overflow without it
+  if (options_.spreads.size() == 2 && graph_.shifts_inputs()) options_.spreads.emplace_back("1000");
+  if (other != nullptr) other_.emplace(op_, signature_, other(arguments_of(signature_)));
+}
+
+FormulaGraph::Sizes Formula::sizes_at(const Point& p) const {
+  return [this, &p](const std::string& extent) {
+    if (extent.find('(') == std::string::npos) return p[extent];
+    for (const SignatureArray& a : signature_.inputs) {
+      if (a.entries() == extent) return expected_entries(p, a.extents[0], a.extents[1]);
+    }
+    return 0.0;
+  };
+}
+
+// Elements of all arrays, entries of sparse ones.
+double Formula::elements(const FormulaGraph::Sizes& size) const {
+  double all = 0;
+  for (const auto* arrays : {&signature_.inputs, &signature_.outputs}) {
+    for (const SignatureArray& a : *arrays) {
+      double one = a.sparse ? size(a.entries()) : 1;
+      for (const std::string& e : a.extents) one *= a.sparse ? 1 : size(e);
+      all += one;
+    }
+  }
+  return all;
+}
+
+// The answer's rows and width, and what is summed; a sparse operand's rows and columns.
+std::string Formula::role_of(const std::string& extent) const {
+  const std::vector<std::string>& answer = signature_.outputs.front().extents;
+  const auto sparse = std::find_if(signature_.inputs.begin(), signature_.inputs.end(),
+                                   [](const SignatureArray& a) { return a.sparse; });
+  const bool has_sparse = sparse != signature_.inputs.end();
+  if (extent == (has_sparse ? sparse->extents[0] : answer.front())) return "rows";
+  if (has_sparse && extent == sparse->extents[1]) return "cols";
+  if (extent == answer.back()) return "width";
+  const auto first_summed =
+      std::find_if(signature_.extents.begin(), signature_.extents.end(), [&](const auto& e) {
+        return graph_.reduces(e) && std::find(answer.begin(), answer.end(), e) == answer.end();
+      });
+  return first_summed != signature_.extents.end() && *first_summed == extent ? "depth" : "";
+}
+
+Layout Formula::layout() const {
+  Layout layout{.arrays = static_cast<int>(signature_.inputs.size() + signature_.outputs.size())};
+  for (const auto* arrays : {&signature_.inputs, &signature_.outputs}) {
+    for (const SignatureArray& a : *arrays) {
+      layout.sparse = layout.sparse || a.sparse;
+      const bool known =
+          std::find(layout.widths.begin(), layout.widths.end(), a.extents.back()) != layout.widths.end();
+      if (!a.sparse && !is_vector(a) && !known) layout.widths.push_back(a.extents.back());
+    }
+  }
+  return layout;
+}
+
+void Formula::describe(CaseSpace& space) const {
+  for (const std::string& e : signature_.extents)
+    space.extent(e, {.role = role_of(e), .timed = timed_size(1, 1 << 20)});
+  space.layout(layout());
+  for (const SignatureScalar& s : signature_.scalars) space.words(s.name, words_of(s));
+  space.words("spread", options_.spreads).words("mean", options_.means);
+  space.fills(options_.fills);
+  const auto all = [this](const Point& p) { return elements(sizes_at(p)); };
+  // of nothing there is no mean and no largest element
+  const auto sums_something = [this](const Point& p) {
+    return std::all_of(signature_.extents.begin(), signature_.extents.end(),
+                       [&](const std::string& e) { return !graph_.reduces(e) || p[e] > 0; });
+  };
+  space.work({.multiply_adds = [this](const Point& p) { return graph_.operations(sizes_at(p)); },
+              .elements = all,
+              .terms = [this](const Point& p) { return graph_.terms(sizes_at(p)); },
+              .where = {sums_something}});
+  const std::vector<std::string>& answer = signature_.outputs.front().extents;
+  if (answer.size() > 1) space.alike({answer.front(), answer.back()});
+  space.count("elements", all);
+}
+
+// "n=37,d=41,eps=0.5,spread=1,mean=0": sizes, then the word of each parameter that stands at `word`, or the last it has.
+std::string Formula::parameters(const std::vector<std::int64_t>& sizes, std::size_t word) const {
+  std::string text;
+  const auto add = [&](const std::string& key, const std::string& value) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, value);
+  };
+  const auto one_of = [&](const std::vector<std::string>& words) {
+    return words[std::min(word, words.size() - 1)];
+  };
+  for (std::size_t e = 0; e < sizes.size(); ++e) add(signature_.extents[e], std::to_string(sizes[e]));
+  if (layout().sparse) add("density", "0.2");
+  for (const SignatureScalar& s : signature_.scalars) add(s.name, one_of(words_of(s)));
+  add("spread", one_of(options_.spreads)), add("mean", one_of(options_.means));
+  return text;
+}
+
+// Sizes of every extent, of which a case is not dear whatever their number is.
+std::vector<std::int64_t> Formula::primes() const {
+  static constexpr std::int64_t kFew[] = {37, 41, 19}, kMany[] = {2, 3, 13, 19, 17, 5};
+  std::vector<std::int64_t> sizes;
+  for (std::size_t e = 0; e < signature_.extents.size(); ++e)
+    sizes.push_back(signature_.extents.size() <= 3 ? kFew[e] : kMany[e % std::size(kMany)]);
+  return sizes;
+}
+
+// Each extent in turn is nothing or one, all are primes, all are whole vectors. The covering array has all else.
+void Formula::cases(CaseList& list) const {
+  const Fill first = options_.fills.front();
+  const std::vector<std::int64_t> primes = this->primes();
+  for (std::size_t e = 0; e < primes.size(); ++e) {
+    std::vector<std::int64_t> sizes = primes;
+    sizes[e] = graph_.reduces(signature_.extents[e]) ? 1 : 0;
+    list.add(Tier::smoke, parameters(sizes, 0), {first},
+             sizes[e] == 0 ? "nothing to do" : "one term, or one element of a row");
+  }
+  for (const Fill fill : options_.fills) {
+    list.add(Tier::smoke, parameters(primes, 0), {fill}, "primes in every extent");
+    list.add(Tier::smoke, parameters(primes, 1), {fill}, "the same, larger and far from 0");
+    if (options_.spreads.size() > 2)
+      list.add(Tier::smoke, parameters(primes, 2), {fill}, "so large that exponentials overflow");
+  }
+  const std::size_t extents = primes.size();
+  const std::vector<std::int64_t> whole(extents, extents <= 3 ? 64 : extents == 4 ? 32 : 16);
+  list.add(Tier::smoke, parameters(whole, 0), {first}, "whole vectors in every extent");
+}
+
+template <class V>
+void Formula::make(const Case& c, Arena& arena, FormulaCall& call) const {
+  std::vector<std::int64_t> sizes;
+  for (const std::string& e : signature_.extents) sizes.push_back(c.integer(e));
+  if (signature_.holds_extents()) call.extents = sizes;
+  for (const SignatureArray& a : signature_.inputs) {
+    if (a.sparse) sizes.push_back(0);
+  }
+  for (std::size_t i = 0; i < signature_.inputs.size(); ++i) {
+    const SignatureArray& a = signature_.inputs[i];
+    FormulaArray& made = call.inputs[i];
+    const auto [rows, cols] = shape_of(a, signature_, sizes);
+    if (a.sparse) {
+      made = detail::formula_array(keep(arena, make_sparse<V>(with_rows_and_cols(c, a), kMatrixStream)));
+      sizes[place_of(signature_, a.entries())] = made.entries;
+    } else if (!a.of.empty()) {
+      auto* const data = arena.allocate<std::int32_t>(cols);
+      const auto most = static_cast<std::uint64_t>(sizes[place_of(signature_, a.of)]);
+      for (std::int64_t k = 0; k < cols && most > 0; ++k)
+        data[k] =
+            static_cast<std::int32_t>(random_below(c.seed, 3000 + i, static_cast<std::uint64_t>(k), most)) +
+            (a.values == Values::counts ? 1 : 0);
+      made = {data, Format::i32, 1, cols, cols, nullptr, nullptr, 0, true};
+    } else {
+      V* const data = arena.allocate<V>(rows * cols);
+      fill_array(data, a, rows, cols, c, i);
+      if (i == 0 && a.values == Values::any) {
+        const auto spread = static_cast<V>(c.number_or("spread", 1)),
+                   mean = static_cast<V>(c.number_or("mean", 0));
+        for (std::int64_t k = 0; k < rows * cols; ++k) data[k] = data[k] * spread + mean;
+      }
+      made = {data, kFormat<V>, rows, cols, cols, nullptr, nullptr, 0, is_vector(a)};
+    }
+  }
+  for (std::size_t o = 0; o < signature_.outputs.size(); ++o) {
+    const auto [rows, cols] = shape_of(signature_.outputs[o], signature_, sizes);
+    call.outputs[o] = {
+        nullptr, kFormat<V>, rows, cols, cols, nullptr, nullptr, 0, is_vector(signature_.outputs[o])};
+  }
+  call.scalars.clear();
+  for (const SignatureScalar& s : signature_.scalars)
+    call.scalars.push_back(static_cast<V>(c.number(s.name)));
+}
+template void Formula::make<float>(const Case&, Arena&, FormulaCall&) const;
+template void Formula::make<double>(const Case&, Arena&, FormulaCall&) const;
+
+bool Formula::is_degenerate(const FormulaCall& call) const {
+  const std::vector<std::int64_t> all = sizes(call);
+  std::int64_t elements = 0;
+  for (const FormulaArray& a : call.outputs) elements += a.rows * a.cols;
+  return elements <= 16 || std::any_of(all.begin(), all.end(), [](std::int64_t s) { return s <= 1; });
+}
+
+// Of Problem, or of the first array that has an extent alone as its rows or columns.
+std::vector<std::int64_t> Formula::sizes(const FormulaCall& call) const {
+  std::vector<std::int64_t> all = call.extents;
+  all.resize(signature_.extents.size(), -1);
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (signature_.inputs[i].sparse) all.push_back(call.inputs[i].entries);
+  }
+  const auto take = [&](const std::string& extent, std::int64_t size) {
+    std::int64_t& known = all[place_of(signature_, extent)];
+    if (known < 0) known = size;
+  };
+  const auto take_all = [&](const std::vector<SignatureArray>& arrays,
+                            const std::vector<FormulaArray>& views) {
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      take(arrays[i].extents.back(), views[i].cols);
+      if (arrays[i].extents.size() == 2) take(arrays[i].extents.front(), views[i].rows);
+    }
+  };
+  take_all(signature_.inputs, call.inputs), take_all(signature_.outputs, call.outputs);
+  return all;
+}
+
+FormulaData Formula::data(const FormulaCall& call) const { return {call.inputs, call.scalars, sizes(call)}; }
+
+void Formula::validate(const FormulaCall& call) const {
+  const std::vector<std::int64_t> all = sizes(call);
+  const auto check = [&](const SignatureArray& a, const FormulaArray& view) {
+    const auto [rows, cols] = shape_of(a, signature_, all);
+    if (view.cols != cols || (!is_vector(a) && view.rows != rows))
+      throw Error(fmt::format("{}: {} is {} x {}, its extents are {} x {}", op_, a.name, view.rows, view.cols,
+                              rows, cols));
+    if (!is_vector(a) && !a.sparse && view.ld < view.cols)
+      throw Error(fmt::format("{}: the leading dimension of {} is {}, less than its width {}", op_, a.name,
+                              view.ld, cols));
+  };
+  for (std::size_t o = 0; o < call.outputs.size(); ++o) check(signature_.outputs[o], call.outputs[o]);
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    check(signature_.inputs[i], call.inputs[i]);
+    validate_values(signature_.inputs[i], call.inputs[i], all);
+  }
+  for (std::size_t s = 0; s < call.scalars.size(); ++s) {
+    if (signature_.scalars[s].positive && !(call.scalars[s] > 0))
+      throw Error(fmt::format("{}: {} is {}, not above 0", op_, signature_.scalars[s].name, call.scalars[s]));
+  }
+}
+
+void Formula::validate_values(const SignatureArray& a, const FormulaArray& view,
+                              const std::vector<std::int64_t>& sizes) const {
+  if (a.sparse) {
+    const auto check = [&](auto* values) {
+      using V = std::remove_pointer_t<decltype(values)>;
+      validate_csr(
+          CsrView<V, Space::host>{view.rows, view.cols, view.entries, view.row_ptr, view.col, values},
+          a.name.c_str());
+    };
+    return view.kind == Format::f32 ? check(static_cast<const float*>(view.data))
+                                    : check(static_cast<const double*>(view.data));
+  }
+  if (a.values == Values::any) return;
+  const std::int64_t most = a.of.empty() ? 0 : sizes[place_of(signature_, a.of)];
+  for (std::int64_t i = 0; i < view.rows; ++i) {
+    for (std::int64_t j = 0; j < view.cols; ++j) {
+      const std::string fault = fault_of(a, number_at(view, i, j), most);
+      if (!fault.empty())
+        throw Error(fmt::format("{}: {}({}, {}) is {}, {}", op_, a.name, i, j, number_at(view, i, j), fault));
+    }
+  }
+}
+
+void Formula::oracle(const FormulaCall& call, Format format, Reference& reference) const {
+  const Compute compute(format, options_.math);
+  const FormulaData on = data(call);
+  graph_.check_shifts(on, compute);
+  const std::vector<LargeArray<Bounded>> values = graph_.evaluate(on, compute);
+  std::vector<LargeArray<Bounded>> others;
+  if (other_) others = other_->evaluate(on, compute);
+  const auto size = [&](const std::string& extent) { return size_of(on, extent); };
+  const auto terms = static_cast<std::int32_t>(std::min(graph_.terms(size), 2e9));
+  // the reference is rounded to a double, which is one rounding of fp64
+  const double own = format == Format::f64 ? 1 : 0;
+  for (std::size_t o = 0; o < values.size(); ++o) {
+    ReferenceArray& array = reference.outputs.emplace_back();
+    const auto count = static_cast<std::int64_t>(values[o].size());
+    array.resize(count);
+    if (other_) array.transform = form_, array.transformed = LargeArray<double>(values[o].size());
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      const Bounded& b = values[o][at];
+      array.value[at] = b.value, array.terms[at] = terms;
+      array.magnitude[at] =
+          b.error == 0 ? 0 : kHeadroom * b.error / compute.unit() + own * std::fabs(b.value);
+      if (other_)
+        array.transformed[at] =
+            std::max(array.magnitude[at], kHeadroom * others[o][at].error / compute.unit());
+    }
+  }
+}
+
+double Formula::size_of(const FormulaData& on, const std::string& extent) const {
+  return static_cast<double>(on.sizes[place_of(signature_, extent)]);
+}
+
+Work Formula::cost(const FormulaCall& call) const {
+  const FormulaData on = data(call);
+  Work work;
+  work.flop = graph_.operations([&](const std::string& extent) { return size_of(on, extent); });
+  for (const FormulaArray& a : call.inputs) {
+    const bool sparse = a.row_ptr != nullptr;
+    const auto elements = static_cast<double>(sparse ? a.entries : a.rows * a.cols);
+    (a.kind == Format::i32 ? work.index_bytes : work.values_in) += (a.kind == Format::i32 ? 4 : 1) * elements;
+    if (sparse) work.index_bytes += 4 * (elements + static_cast<double>(a.rows) + 1);
+  }
+  for (const FormulaArray& a : call.outputs) work.values_out += static_cast<double>(a.rows * a.cols);
+  return work;
+}
+
+double formula_bound(const Tolerance& t, double units, std::int64_t terms) {
+  if (units == 0) return 0;
+  const bool cut = is_floating(t.arithmetic.operand) && !t.arithmetic.corrected;
+  const double unit = cut ? std::max(t.unit(), facts(t.arithmetic.operand).unit) : t.unit();
+  const double flushed = t.arithmetic.flushes ? static_cast<double>(terms + 1) * t.smallest_normal() : 0;
+  return unit * units + flushed;
+}
+
+}  // namespace plumb

@@ -1,0 +1,477 @@
+// Bounds of formulas against orders of evaluation that kernels have, emulated in the element type: no right row may fail, and a row with a fault
+// must. A part runs by default; the nightly part (skipped here) has 10^5 rows a formula and type.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/formula/formula.hpp"
+#include "reference/ops/attention.hpp"
+#include "reference/ops/bias_relu.hpp"
+#include "reference/ops/cross_entropy.hpp"
+#include "reference/ops/layernorm.hpp"
+#include "reference/ops/log_softmax.hpp"
+#include "reference/ops/rmsnorm.hpp"
+#include "reference/ops/softmax.hpp"
+
+namespace plumb {
+
+// log_softmax and bias_relu, whose bounds are derived by hand, once more.
+struct LogSoftmaxByFormula : FormulaOf<LogSoftmaxByFormula> {
+  static constexpr const char* kName = "log_softmax_by_formula";
+  static constexpr const char* kSignature = "x: rows cols -> y: rows cols";
+  PLUMB_INPUTS(Matrix x;)
+  PLUMB_OUTPUTS(Matrix y;)
+  template <class A>
+  static A formula(const A& x) {
+    const A d = x - shift(x, -1);
+    return d - log(sum(exp(d), -1));
+  }
+};
+struct BiasReluByFormula : FormulaOf<BiasReluByFormula> {
+  static constexpr const char* kName = "bias_relu_by_formula";
+  static constexpr const char* kSignature = "x: rows cols, b: cols, cap -> y: rows cols";
+  PLUMB_PROBLEM(Scalar cap;)
+  PLUMB_INPUTS(Matrix x; Vector b;)
+  PLUMB_OUTPUTS(Matrix y;)
+  template <class A>
+  static A formula(const A& x, const A& b, const A& cap) {
+    return clamp(x + b, A(0), cap);
+  }
+};
+struct NotAShift : FormulaOf<NotAShift> {
+  static constexpr const char* kName = "not_a_shift";
+  static constexpr const char* kSignature = "x: n d -> y: n d";
+  PLUMB_INPUTS(Matrix x;)
+  PLUMB_OUTPUTS(Matrix y;)
+  template <class A>
+  static A formula(const A& x) {
+    return exp(x - shift(x, -1));
+  }
+};
+struct Cancels : FormulaOf<Cancels> {
+  static constexpr const char* kName = "cancels";
+  static constexpr const char* kSignature = "x: n d -> y: n d";
+  PLUMB_INPUTS(Matrix x;)
+  PLUMB_OUTPUTS(Matrix y;)
+  template <class A>
+  static A formula(const A& x) {
+    return x / (mean(x * A(3), -1) - A(3) * mean(x, -1));
+  }
+};
+
+namespace {
+
+enum class Order : std::uint8_t { loop, reverse, tree, lanes };
+constexpr Order kOrders[] = {Order::loop, Order::reverse, Order::tree, Order::lanes};
+
+template <class T>
+T tree_of(const T* x, std::int64_t count) {
+  if (count <= 1) return count == 1 ? x[0] : T(0);
+  return tree_of(x, count / 2) + tree_of(x + count / 2, count - count / 2);
+}
+
+// The sum of `count` terms in one of the orders.
+template <class T, class Term>
+T summed(Order order, std::int64_t count, Term&& term) {
+  std::vector<T> all(static_cast<std::size_t>(count));
+  for (std::int64_t k = 0; k < count; ++k) all[static_cast<std::size_t>(k)] = term(k);
+  if (order == Order::tree) return tree_of(all.data(), count);
+  if (order == Order::lanes) {
+    T lanes[32] = {};
+    for (std::int64_t k = 0; k < count; ++k) lanes[k % 32] += all[static_cast<std::size_t>(k)];
+    return tree_of(lanes, 32);
+  }
+  if (order == Order::reverse) std::reverse(all.begin(), all.end());
+  T sum = 0;
+  for (const T x : all) sum += x;
+  return sum;
+}
+
+struct Tally {
+  std::int64_t rows = 0, failed = 0;         // rows
+  std::int64_t cases = 0, failed_cases = 0;  // one row failed, or more
+  double worst = 0;                          // err/bound
+};
+
+// Makes a case, lets `kernel` compute it, and counts the rows of the answer with an element beyond its bound.
+template <class Op, class T, class Kernel>
+void judge(Tally& tally, const std::string& parameters, Arithmetic arithmetic, Kernel&& kernel) {
+  const Case c = parse_case(fmt::format("{}.{}({})", Op::kName, facts(kDtype<T>).name, parameters));
+  Instance<Op, T> instance;
+  Op::template make<T>(c, instance);
+  Op::template validate<T>(instance.problem, instance.in, instance.out);
+  Reference reference;
+  Op::template oracle<T>(instance.problem, instance.in, instance.out, reference);
+  const ReferenceArray& expected = reference.outputs.front();
+  std::vector<T> answer(expected.value.size());
+  Op::each_output(instance.out, [&](const char*, auto& view) { view.data = answer.data(); });
+  kernel(instance.problem, instance.in, instance.out);
+  std::int64_t width = 1;
+  Op::each_output(instance.out, [&](const char*, auto& view) {
+    if constexpr (requires { view.cols; }) width = view.cols;
+  });
+  const LargeArray<double>& magnitude = expected.magnitude_under(arithmetic);
+  const std::int64_t failed_before = tally.failed;
+  for (std::int64_t row = 0; row * width < static_cast<std::int64_t>(answer.size()); ++row) {
+    bool failed = false;
+    for (std::int64_t j = 0; j < width; ++j) {
+      const auto at = static_cast<std::size_t>(row * width + j);
+      const double bound =
+          Op::bound({c.fill, arithmetic, c.dtype}, 0, expected.value[at], magnitude[at], expected.terms[at]);
+      const double error = std::fabs(static_cast<double>(answer[at]) - expected.value[at]);
+      failed = failed || !(error <= bound);
+      if (bound > 0) tally.worst = std::max(tally.worst, error / bound);
+    }
+    ++tally.rows, tally.failed += failed ? 1 : 0;
+  }
+  ++tally.cases, tally.failed_cases += tally.failed > failed_before ? 1 : 0;
+}
+
+// The state of a softmax over scores: its maximum and sum, by one order, or online by blocks.
+template <class T>
+struct State {
+  T max, sum;
+};
+template <class T, class Score>
+State<T> state_of(Order order, std::int64_t block, std::int64_t count, Score&& score) {
+  State<T> s{-std::numeric_limits<T>::infinity(), 0};
+  const std::int64_t size = block > 0 ? block : count;
+  for (std::int64_t begin = 0; begin < count; begin += size) {
+    const std::int64_t end = std::min(count, begin + size);
+    T risen = s.max;
+    for (std::int64_t j = begin; j < end; ++j) risen = std::max(risen, score(j));
+    s.sum = s.sum * std::exp(s.max - risen) +
+            summed<T>(order, end - begin, [&](std::int64_t k) { return std::exp(score(begin + k) - risen); });
+    s.max = risen;
+  }
+  return s;
+}
+
+template <class T>
+void softmax_by(Order order, std::int64_t block, T factor, std::int64_t dropped,
+                const Softmax::In<T, Space::host>& in, const Softmax::Out<T, Space::host>& out) {
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    const auto x = [&](std::int64_t j) { return in.x(i, j); };
+    const State<T> s = state_of<T>(order, block, in.x.cols - dropped, x);
+    for (std::int64_t j = 0; j < in.x.cols; ++j) out.y(i, j) = std::exp(in.x(i, j) - s.max) / s.sum * factor;
+  }
+}
+
+// The root of rmsnorm and layernorm by squares in some order; epsilon inside of it or not.
+template <class T, class Square>
+T root_of(Order order, std::int64_t count, std::int64_t summands, T eps, bool inside, Square&& square) {
+  const T mean = summed<T>(order, summands, square) / static_cast<T>(count);
+  return inside ? std::sqrt(mean + eps) : std::sqrt(mean) + eps;
+}
+
+template <class T>
+void rmsnorm_by(Order order, bool inside, std::int64_t dropped, T factor, const RmsNorm::Problem<T>& p,
+                const RmsNorm::In<T, Space::host>& in, const RmsNorm::Out<T, Space::host>& out) {
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    const T root = root_of<T>(order, in.x.cols, in.x.cols - dropped, p.eps, inside,
+                              [&](std::int64_t j) { return in.x(i, j) * in.x(i, j); });
+    for (std::int64_t j = 0; j < in.x.cols; ++j) out.y(i, j) = in.x(i, j) * (1 / root) * in.w[j] * factor;
+  }
+}
+
+enum class Variance : std::uint8_t { two_pass, welford, one_pass };
+
+template <class T>
+void layernorm_by(Order order, Variance variance, bool inside, const LayerNorm::Problem<T>& p,
+                  const LayerNorm::In<T, Space::host>& in, const LayerNorm::Out<T, Space::host>& out) {
+  const std::int64_t cols = in.x.cols;
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    T mean = summed<T>(order, cols, [&](std::int64_t j) { return in.x(i, j); }) / static_cast<T>(cols),
+      squares = 0;
+    if (variance == Variance::welford) {
+      mean = 0;
+      for (std::int64_t j = 0; j < cols; ++j) {
+        const T away = in.x(i, j) - mean;
+        mean += away / static_cast<T>(j + 1), squares += away * (in.x(i, j) - mean);
+      }
+    } else if (variance == Variance::two_pass) {
+      squares =
+          summed<T>(order, cols, [&](std::int64_t j) { return (in.x(i, j) - mean) * (in.x(i, j) - mean); });
+    } else {
+      squares = summed<T>(order, cols, [&](std::int64_t j) { return in.x(i, j) * in.x(i, j); }) -
+                mean * mean * static_cast<T>(cols);
+    }
+    const T v = std::max(squares / static_cast<T>(cols), T(0));
+    const T root = inside ? std::sqrt(v + p.eps) : std::sqrt(v) + p.eps;
+    for (std::int64_t j = 0; j < cols; ++j) out.y(i, j) = (in.x(i, j) - mean) / root * in.w[j] + in.b[j];
+  }
+}
+
+// Keys in `parts`, whose results are joined at the end; online by blocks within a part. dropped: keys that are not looked at.
+template <class T>
+void attention_by(Order order, std::int64_t block, std::int64_t parts, std::int64_t dropped, T factor,
+                  const Attention::Problem<T>& p, const Attention::In<T, Space::host>& in,
+                  const Attention::Out<T, Space::host>& out) {
+  for (std::int64_t row = 0; row < p.g * p.r * p.n; ++row) {
+    const std::int64_t first = row / (p.r * p.n) * p.m, keys = p.m - dropped;
+    std::vector<T> scores(static_cast<std::size_t>(keys));
+    for (std::int64_t j = 0; j < keys; ++j)
+      scores[static_cast<std::size_t>(j)] =
+          summed<T>(order, p.d, [&](std::int64_t d) { return in.q(row, d) * in.k(first + j, d); }) * p.scale *
+          factor;
+    State<T> all{-std::numeric_limits<T>::infinity(), 0};
+    std::vector<T> value(static_cast<std::size_t>(p.d));
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const std::int64_t begin = keys * part / parts, count = keys * (part + 1) / parts - begin;
+      if (count == 0) continue;
+      const State<T> s = state_of<T>(
+          order, block, count, [&](std::int64_t j) { return scores[static_cast<std::size_t>(begin + j)]; });
+      const T risen = std::max(all.max, s.max), old = std::exp(all.max - risen),
+              added = std::exp(s.max - risen);
+      for (std::int64_t d = 0; d < p.d; ++d) {
+        const T mine = summed<T>(order, count, [&](std::int64_t j) {
+          return std::exp(scores[static_cast<std::size_t>(begin + j)] - s.max) * in.v(first + begin + j, d);
+        });
+        value[static_cast<std::size_t>(d)] = value[static_cast<std::size_t>(d)] * old + mine * added;
+      }
+      all = {risen, all.sum * old + s.sum * added};
+    }
+    for (std::int64_t d = 0; d < p.d; ++d) out.o(row, d) = value[static_cast<std::size_t>(d)] / all.sum;
+  }
+}
+
+void check_right(const std::string& what, const Tally& t) {
+  CAPTURE(what);
+  CAPTURE(t.worst);
+  CHECK(t.failed == 0);
+  MESSAGE(what, ": ", t.rows, " rows, largest err/bound ", t.worst);
+}
+// Faults are found in 99 of 100 cases; in one row nothing may show, such as an epsilon in a row of zeros.
+void check_found(const std::string& what, const Tally& t) {
+  CAPTURE(what);
+  CAPTURE(t.cases);
+  CHECK(static_cast<double>(t.failed_cases) >= 0.99 * static_cast<double>(t.cases));
+  MESSAGE(what, ": found in ", t.failed_cases, " of ", t.cases, " cases, ", t.failed, " of ", t.rows,
+          " rows");
+}
+
+// Of each fill and spread in turn, so many rows of each width.
+template <class F>
+void each_case(std::int64_t rows, const std::string& more, const char* far, F&& f) {
+  for (const char* const fill : {"real", "positive", "few"})
+    for (const int width : {5, 33, 257})
+      f(fmt::format("n={},d={}{},spread=1,mean=0,fill={},seed=3", rows, width, more, fill)),
+          f(fmt::format("n={},d={}{},spread=30,mean={},fill={},seed=4", rows, width, more, far, fill));
+}
+
+template <class T>
+void softmax_rows(std::int64_t rows) {
+  Tally right, dropped, scaled;
+  each_case(rows, "", "8", [&](const std::string& c) {
+    const auto run = [&](Tally& t, Order order, std::int64_t block, T factor, std::int64_t less) {
+      judge<Softmax, T>(t, c, Arithmetic::native, [&](const auto&, const auto& in, const auto& out) {
+        softmax_by<T>(order, block, factor, less, in, out);
+      });
+    };
+    for (const Order order : kOrders) run(right, order, 0, T(1), 0);
+    for (const std::int64_t block : {4, 16, 64}) run(right, Order::loop, block, T(1), 0);
+    run(scaled, Order::lanes, 0, T(1 + 0x1p-7), 0);
+    if (c.find("spread=1,") != std::string::npos) run(dropped, Order::loop, 0, T(1), 1);
+  });
+  check_right("softmax", right), check_found("softmax, a term dropped", dropped),
+      check_found("softmax, 2^-7", scaled);
+}
+
+template <class T>
+void rmsnorm_rows(std::int64_t rows) {
+  Tally right, outside, dropped, scaled;
+  each_case(rows, ",eps=0.5", "8", [&](const std::string& c) {
+    const auto run = [&](Tally& t, Order order, bool inside, std::int64_t less, T factor) {
+      judge<RmsNorm, T>(t, c, Arithmetic::native, [&](const auto& p, const auto& in, const auto& out) {
+        rmsnorm_by<T>(order, inside, less, factor, p, in, out);
+      });
+    };
+    for (const Order order : kOrders) run(right, order, true, 0, T(1));
+    run(outside, Order::tree, false, 0, T(1)), run(scaled, Order::loop, true, 0, T(1 + 0x1p-7));
+    run(dropped, Order::loop, true, 1, T(1));
+  });
+  check_right("rmsnorm", right), check_found("rmsnorm, epsilon outside", outside);
+  check_found("rmsnorm, 2^-7", scaled);
+  CHECK(static_cast<double>(dropped.failed) >=
+        0.9 * static_cast<double>(dropped.rows));  // the last one may be nearly 0
+}
+
+template <class T>
+void layernorm_rows(std::int64_t rows) {
+  Tally right, one_pass, undeclared, outside;
+  each_case(rows, ",eps=0.5", "100", [&](const std::string& c) {
+    const auto run = [&](Tally& t, const std::string& id, Arithmetic a, Order order, Variance v,
+                         bool inside) {
+      judge<LayerNorm, T>(t, id, a, [&](const auto& p, const auto& in, const auto& out) {
+        layernorm_by<T>(order, v, inside, p, in, out);
+      });
+    };
+    for (const Order order : kOrders) {
+      run(right, c, Arithmetic::native, order, Variance::two_pass, true);
+      run(one_pass, c, Arithmetic::one_pass, order, Variance::one_pass, true);
+    }
+    run(right, c, Arithmetic::native, Order::loop, Variance::welford, true);
+    if (c.find("spread=1,") != std::string::npos)
+      run(outside, c, Arithmetic::native, Order::loop, Variance::two_pass, false);
+  });
+  const std::string far = fmt::format("n={},d=768,eps=0.00001,spread=1,mean=100,fill=real,seed=5",
+                                      std::min<std::int64_t>(rows, 100));
+  judge<LayerNorm, T>(undeclared, far, Arithmetic::native,
+                      [&](const auto& p, const auto& in, const auto& out) {
+                        layernorm_by<T>(Order::loop, Variance::one_pass, true, p, in, out);
+                      });
+  check_right("layernorm", right), check_right("layernorm, one_pass declared", one_pass);
+  check_found("layernorm, one_pass undeclared", undeclared),
+      check_found("layernorm, epsilon outside", outside);
+}
+
+template <class T>
+void attention_rows(std::int64_t rows) {
+  Tally right, dropped, scaled;
+  for (const char* const fill : {"real", "positive", "few"}) {
+    const auto id = [&](int spread) {
+      return fmt::format("g=2,r=2,n={},d=16,m=70,scale=0.25,spread={},mean=0,fill={},seed=6", rows, spread,
+                         fill);
+    };
+    const auto run = [&](Tally& t, const std::string& c, Order order, std::int64_t block, std::int64_t parts,
+                         std::int64_t less, T factor) {
+      judge<Attention, T>(t, c, Arithmetic::native, [&](const auto& p, const auto& in, const auto& out) {
+        attention_by<T>(order, block, parts, less, factor, p, in, out);
+      });
+    };
+    for (const int spread : {1, 30}) {
+      for (const Order order : kOrders) run(right, id(spread), order, 0, 1, 0, T(1));
+      for (const std::int64_t block : {4, 16, 64}) run(right, id(spread), Order::loop, block, 1, 0, T(1));
+      run(right, id(spread), Order::lanes, 16, 3, 0, T(1));
+    }
+    run(dropped, id(1), Order::loop, 0, 1, 1, T(1));
+    if (std::string(fill) != "few") run(scaled, id(1), Order::loop, 0, 1, 0, T(1 + 0x1p-7));
+  }
+  check_right("attention", right), check_found("attention, the last key dropped", dropped);
+  check_found("attention, scores off by 2^-7", scaled);
+}
+
+template <class T>
+void all_rows(std::int64_t rows) {
+  softmax_rows<T>(rows), rmsnorm_rows<T>(rows), layernorm_rows<T>(rows),
+      attention_rows<T>(std::max<std::int64_t>(rows * 3 / 8, 2));
+}
+
+TEST_CASE("formulas: no right order of evaluation fails its bound, and faults do") {
+  all_rows<float>(20);
+  all_rows<double>(20);
+}
+
+TEST_CASE("formulas, nightly: the same of 100,000 rows a formula and type" * doctest::skip()) {
+  all_rows<float>(1400);
+  all_rows<double>(1400);
+}
+
+template <class Op>
+std::vector<double> bounds_of(const Instance<Op, float>& instance, Fill fill) {
+  Reference reference;
+  Op::template oracle<float>(instance.problem, instance.in, instance.out, reference);
+  const ReferenceArray& y = reference.outputs.front();
+  std::vector<double> all;
+  for (std::size_t i = 0; i < y.value.size(); ++i)
+    all.push_back(
+        Op::bound({fill, Arithmetic::native, Dtype::f32}, 0, y.value[i], y.magnitude[i], y.terms[i]));
+  return all;
+}
+
+// The bound by formula is the one by hand, up to a factor, where neither is 0.
+void check_alike(const std::vector<double>& formula, const std::vector<double>& hand, double least,
+                 double most) {
+  REQUIRE(formula.size() == hand.size());
+  double smallest = 1e9, largest = 0;
+  for (std::size_t i = 0; i < hand.size(); ++i) {
+    if (hand[i] == 0 || formula[i] == 0) continue;
+    smallest = std::min(smallest, formula[i] / hand[i]), largest = std::max(largest, formula[i] / hand[i]);
+  }
+  MESSAGE("bound by formula over bound by hand: " << smallest << " to " << largest);
+  CHECK(smallest >= least);
+  CHECK(largest <= most);
+}
+
+TEST_CASE("formulas: the bounds of log_softmax and bias_relu by hand and by formula are alike") {
+  for (const char* const cols : {"2", "41", "1000"}) {
+    Instance<LogSoftmax, float> hand;
+    LogSoftmax::make<float>(
+        parse_case(fmt::format("log_softmax.f32(rows=37,cols={},scale=10,fill=real,seed=1)", cols)), hand);
+    Instance<LogSoftmaxByFormula, float> formula;
+    formula.in.x = hand.in.x, formula.out.y = hand.out.y;
+    check_alike(bounds_of(formula, Fill::real), bounds_of(hand, Fill::real), 0.4, 2);
+  }
+  Instance<BiasRelu, float> hand;
+  BiasRelu::make<float>(parse_case("bias_relu.f32(rows=37,cols=41,bias=column,cap=5,fill=real,seed=1)"),
+                        hand);
+  Instance<BiasReluByFormula, float> formula;
+  formula.in.x = hand.in.x, formula.in.b = hand.in.b, formula.out.y = hand.out.y;
+  formula.problem.cap = hand.problem.cap;
+  check_alike(bounds_of(formula, Fill::real), bounds_of(hand, Fill::real), 0, 2);
+}
+
+TEST_CASE("formulas: a division by a difference that cancels has no bound") {
+  Instance<Cancels, float> instance;
+  Cancels::make<float>(parse_case("cancels.f32(n=9,d=33,spread=1,mean=0,fill=real,seed=1)"), instance);
+  Reference reference;
+  Cancels::oracle<float>(instance.problem, instance.in, instance.out, reference);
+  const ReferenceArray& y = reference.outputs.front();
+  for (std::size_t i = 0; i < y.value.size(); ++i)
+    CHECK(std::isinf(Cancels::bound({Fill::real, Arithmetic::native, Dtype::f32}, 0, y.value[i],
+                                    y.magnitude[i], y.terms[i])));
+}
+
+TEST_CASE("formulas: what is no shift is refused") {
+  Instance<NotAShift, float> instance;
+  NotAShift::make<float>(parse_case("not_a_shift.f32(n=9,d=33,spread=1,mean=0,fill=real,seed=1)"), instance);
+  Reference reference;
+  CHECK_THROWS_AS(NotAShift::oracle<float>(instance.problem, instance.in, instance.out, reference), Error);
+}
+
+TEST_CASE("formulas: rules of single operations") {
+  const Compute c(Format::f32);
+  const double u = facts(Format::f32).unit;
+  CHECK(c.add({1, 0, 0}, {0.5, 0, 0}).error == 0);  // exact
+  CHECK(c.add({1, 0, 0}, {0x1p-30, 0, 0}).error == doctest::Approx(u).epsilon(1e-6));
+  CHECK(c.constant(0.1).error > 0);
+  CHECK(std::isinf(c.divide({1, 0, 0}, {1, 0, 0.5}).error));
+  CHECK(c.exp({-std::numeric_limits<double>::infinity()}).error == 0);
+  CHECK(std::isinf(c.exp({100}).error));                                      // beyond fp32
+  CHECK(c.divide({1, 0, 0}, c.exp({100})).error < 1e-37);                     // 0, or nearly
+  CHECK(c.sqrt({1, 0, 2}).error == std::numeric_limits<double>::infinity());  // may be negative
+  CHECK(larger({1, 0, 0.1}, {0.95, 0, 0.3}).error == 0.3);                    // either may be it
+  CHECK(larger({1, 0, 0.1}, {0, 0, 0.3}).error == 0.1);
+  CHECK(less({1, 0, 0.1}, {1.05, 0, 0}, false).error == 1);
+  const std::vector<Bounded> ones(100, {1, 0, 0}), tenths(100, {0.1, 0, 0});
+  CHECK(c.sum(ones.data(), 100, false).error == 0);  // integers
+  CHECK(c.sum(tenths.data(), 100, false).error ==
+        doctest::Approx(99 * u * 10));  // equal terms: the worst case
+}
+
+TEST_CASE("signatures: what is wrong is named") {
+  const Signature s = parse_signature("op", "q: n d, t: n in d, A: csr n m, w: d >0, eps>0 -> o: n d, y: A");
+  CHECK(s.inputs.size() == 4);
+  CHECK(s.scalars.front().positive);
+  CHECK(s.extents == std::vector<std::string>{"n", "d", "m"});
+  CHECK(s.outputs.back().extents.front() == "A(n,m)");
+  constexpr SignatureNames names("q: n d, t: n in d, A: csr n m, w: d >0, eps>0 -> o: n d, y: A");
+  static_assert(names.input_count == 4 && names.scalar_count == 1 && names.extent_count == 3);
+  CHECK(std::string(names.extent(2)) == "m");
+  for (const char* const wrong : {"x: n d", "x: n n -> y: n", "x: n, x: n -> y: n", "x: -> y: n",
+                                  "t: n in k -> y: n", "x: n -> y", "A: csr n -> y: n", "3: n -> y: n"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS((void)parse_signature("op", wrong), Error);
+  }
+}
+
+}  // namespace
+}  // namespace plumb

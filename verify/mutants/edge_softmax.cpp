@@ -1,0 +1,53 @@
+// Planted faults of edge_softmax: each is a right kernel with one thing changed. `verify --mutants` must kill every one.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "reference/ops/edge_softmax.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = EdgeSoftmax::Problem<T>;
+template <class T>
+using In = EdgeSoftmax::In<T, Space::host>;
+template <class T>
+using Out = EdgeSoftmax::Out<T, Space::host>;
+
+// keep(e, begin, end): whether the entry is in the sum.
+template <class T, class Keep>
+void by_row(const In<T>& in, const Out<T>& out, bool from_max, Keep&& keep) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const std::int32_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+    T max = from_max && begin < end ? *std::max_element(in.A.val + begin, in.A.val + end) : T(0), sum = 0;
+    for (std::int32_t e = begin; e < end; ++e)
+      sum += keep(e, begin, end) ? std::exp(in.A.val[e] - max) : T(0);
+    for (std::int32_t e = begin; e < end; ++e) out.y[e] = std::exp(in.A.val[e] - max) / sum;
+  }
+}
+
+template <class T>
+void last_entry_dropped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  by_row(in, out, true,
+         [](std::int32_t e, std::int32_t begin, std::int32_t end) { return e == begin || e + 1 < end; });
+}
+const HostMutant<EdgeSoftmax> m1{
+    "last_entry_dropped",
+    last_entry_dropped<float>,
+    last_entry_dropped<double>,
+    {0, "the last entry of a row is not in the sum", "a loop's bound", kNumeric}};
+
+template <class T>
+void rows_cut_at_32(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  by_row(in, out, true, [](std::int32_t e, std::int32_t begin, std::int32_t) { return e < begin + 32; });
+}
+const HostMutant<EdgeSoftmax> m2{
+    "rows_cut_at_32",
+    rows_cut_at_32<float>,
+    rows_cut_at_32<double>,
+    {0, "entries behind 32 are not in the sum", "one warp per row without a loop", kNumeric}};
+
+}  // namespace
+}  // namespace plumb

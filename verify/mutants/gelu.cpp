@@ -1,0 +1,48 @@
+// Planted faults of gelu: each is a right kernel with one thing changed. `verify --mutants` must kill every one.
+#include <cmath>
+#include <cstdint>
+
+#include "reference/ops/gelu.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = Gelu::Problem<T>;
+template <class T>
+using In = Gelu::In<T, Space::host>;
+template <class T>
+using Out = Gelu::Out<T, Space::host>;
+
+template <class T>
+void by_tanh(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < out.y.rows; ++i) {
+    for (std::int64_t j = 0; j < out.y.cols; ++j) {
+      const T x = in.x(i, j);
+      out.y(i, j) = T(0.5) * x * (1 + std::tanh(T(0.7978845608028654) * (x + T(0.044715) * x * x * x)));
+    }
+  }
+}
+const HostMutant<Gelu> m1{"by_tanh",
+                          by_tanh<float>,
+                          by_tanh<double>,
+                          {0, "the form with tanh, which is another function",
+                           "an approximation taken for the function", kNumeric}};
+
+template <class T>
+void root_of_two_left_out(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < out.y.rows; ++i) {
+    for (std::int64_t j = 0; j < out.y.cols; ++j) {
+      const T x = in.x(i, j);
+      out.y(i, j) = T(0.5) * x * (1 + std::erf(x));
+    }
+  }
+}
+const HostMutant<Gelu> m2{"root_of_two_left_out",
+                          root_of_two_left_out<float>,
+                          root_of_two_left_out<double>,
+                          {0, "erf of x, not of x / sqrt(2)", "a factor", kNumeric}};
+
+}  // namespace
+}  // namespace plumb
