@@ -96,13 +96,19 @@ Worker& Engine::worker_for(const RunRequest& request) {
     const std::string& own = request.call.device == Device::simt ? options_.simt_program : options_.program;
     const std::string& program = request.program.empty() ? own : request.program;
     try {
-      worker = std::make_unique<Worker>(program, options_.oom_counter);
+      worker = std::make_unique<Worker>(program, options_.oom_counter, environment_);
     } catch (const ResourceError&) {  // children of other variants only wait for their next run
       for (auto& [key, other] : workers_) other.reset();
-      worker = std::make_unique<Worker>(program, options_.oom_counter);
+      worker = std::make_unique<Worker>(program, options_.oom_counter, environment_);
     }
   }
   return *worker;
+}
+
+void Engine::set_environment(std::vector<std::string> variables) {
+  if (variables == environment_) return;
+  forget_workers();
+  environment_ = std::move(variables);
 }
 
 std::optional<Worker::Outcome> Engine::wait_for_threads(const RunRequest& like, int threads) {

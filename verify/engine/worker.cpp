@@ -60,11 +60,12 @@ DescriptorPair raised(const int (&pair)[2]) {
 }
 
 // The environment of a child. Idle OpenMP threads of one child would spin against the next: 12 times slower on two cores.
-std::vector<char*> child_environment() {
+std::vector<char*> child_environment(std::vector<std::string>& own) {
   static char wait[] = "OMP_WAIT_POLICY=passive";
   std::vector<char*> environment;
   for (char** e = environ; *e != nullptr; ++e) environment.push_back(*e);
   if (getenv("OMP_WAIT_POLICY") == nullptr) environment.push_back(wait);
+  for (std::string& variable : own) environment.push_back(variable.data());
   environment.push_back(nullptr);
   return environment;
 }
@@ -117,8 +118,10 @@ Descriptor::~Descriptor() {
   if (fd_ >= 0) close(fd_);
 }
 
-Worker::Worker(const std::string& program, OomCounter oom_counter)
-    : oom_counter_(std::move(oom_counter)), oom_kills_before_(oom_counter_()) {
+Worker::Worker(const std::string& program, OomCounter oom_counter, std::vector<std::string> environment)
+    : environment_(std::move(environment)),
+      oom_counter_(std::move(oom_counter)),
+      oom_kills_before_(oom_counter_()) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) throw cannot_start(errno);
   DescriptorPair wire = raised(pair);
@@ -152,8 +155,8 @@ void Worker::start(const std::string& program, const Descriptor& child_wire, con
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
   std::string name = program, flag = "--worker";
   char* arguments[] = {name.data(), flag.data(), nullptr};
-  const int status =
-      start_process(pid_, program.c_str(), actions, attributes, arguments, child_environment().data());
+  const int status = start_process(pid_, program.c_str(), actions, attributes, arguments,
+                                   child_environment(environment_).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (status != 0) {
