@@ -197,7 +197,10 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     Lane::load(fa[0], fb[0], shared + offset_a, shared + offset_b, place);
     int reading = 0, writing = S::kStages - 1, parity = 0;
     for (int t = 0; t < tiles; ++t) {
-      if (threadIdx.x == 0 && t + S::kStages - 1 < tiles) start(writing);  // all left it at the last barrier
+      if (threadIdx.x == 0 && t + S::kStages - 1 < tiles) {  // all left it at the last barrier
+        bulk_copy_fence();
+        start(writing);
+      }
       const float* const stage = shared + reading * kStage;
       writing = reading;
       if (++reading == S::kStages) reading = 0, parity ^= 1;

@@ -66,8 +66,8 @@ TEST_CASE("shared memory that bulk copies refill, and their barrier, need fences
       {"init_proxy_fence", ProxyFault::init_proxy_fence},
       {"unfenced_write", ProxyFault::unfenced_write, true, "proxy copy", "proxy write", unfenced},
       {"unfenced_zeros", ProxyFault::unfenced_zeros, true, "proxy copy", "proxy zeros", unfenced},
-      {"unfenced_read", ProxyFault::unfenced_read, true, "proxy copy", "proxy read", unfenced, true},
-      {"global_fence", ProxyFault::global_fence, true, "proxy copy", "proxy read", unfenced, true},
+      {"unfenced_read", ProxyFault::unfenced_read, true, "proxy copy", "proxy read", unfenced},
+      {"global_fence", ProxyFault::global_fence, true, "proxy copy", "proxy read", unfenced},
       {"unfenced_init", ProxyFault::unfenced_init, true, "proxy copy", "proxy init", "used by a bulk copy",
        true}};
   std::vector<float> in(kRows * kCount), out(kCount);

@@ -142,6 +142,27 @@ TEST_CASE("more blocks may be under way than a warp has lanes") {
   });
 }
 
+TEST_CASE("a stack without a tag gives a node to two blocks, where one of them is held back for long") {
+  constexpr int kBlocks = 8, kNodes = 2 * kBlocks + 1;
+  const auto run_stack = [](Form f, std::uint64_t seed) {
+    std::vector<unsigned long long> head{1};
+    Words next, owners;
+    Run run(seed);
+    simt::add_array("head", head.data(), sizeof head[0], true, true);
+    zeros(next, kNodes + 1, "next");
+    for (int node = 1; node < kNodes; ++node) next[static_cast<std::size_t>(node)] = node + 1;
+    stack_of_nodes(f, kBlocks, head.data(), next.data(), zeros(owners, kNodes + 1, "owners"));
+    std::vector<bool> met(kNodes + 1);
+    int nodes = 0;
+    for (auto at = static_cast<std::size_t>(static_cast<unsigned>(head[0])); at != 0 && !met[at];
+         at = static_cast<std::size_t>(next[at]))
+      met[at] = true, ++nodes;
+    return owners[0] == 0 && nodes == kNodes;
+  };
+  shows_within_seeds(run_stack);
+  CHECK(mistakes(Form::wrong, run_stack) >= 3);  // of a hundred
+}
+
 TEST_CASE("accesses of different sizes to one word are not atomic to each other") {
   const int word = line_of("weak", "word"), half = line_of("weak", "half");
   REQUIRE(word > 0);

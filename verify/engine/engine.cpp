@@ -105,16 +105,22 @@ Worker& Engine::worker_for(const RunRequest& request, Worker::Outcome& opening) 
     const std::string& own = request.call.device == Device::simt ? options_.simt_program : options_.program;
     const std::string& program = request.program.empty() ? own : request.program;
     try {
-      worker = std::make_unique<Worker>(program, options_.oom_counter);
+      worker = std::make_unique<Worker>(program, options_.oom_counter, environment_);
     } catch (const ResourceError&) {  // children of other variants only wait for their next run
       for (auto& [key, other] : workers_) other.reset();
-      worker = std::make_unique<Worker>(program, options_.oom_counter);
+      worker = std::make_unique<Worker>(program, options_.oom_counter, environment_);
     }
     // what a plug-in takes to be opened (Python imports whole frameworks) is no time of its first run
     if (!request.call.plugin.empty() && request.call.device == Device::cpu)
       opening = worker->run(opening_of(request.call.plugin), kPluginOpening);
   }
   return *worker;
+}
+
+void Engine::set_environment(std::vector<std::string> variables) {
+  if (variables == environment_) return;
+  forget_workers();
+  environment_ = std::move(variables);
 }
 
 std::optional<Worker::Outcome> Engine::wait_for_threads(const RunRequest& like, int threads) {

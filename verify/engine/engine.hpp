@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "reference/core/operator.hpp"
 #include "verify/engine/backend.hpp"
@@ -56,6 +57,8 @@ class Engine {
 
   /// Runs in this process are made on `entry` instead of the operator of that name in the list: for tests of the engine.
   void use(const OperatorEntry& entry) { entry_ = &entry; }
+  /// "NAME=VALUE": what child processes have in their environment beside this process' own. Ends those that have others.
+  void set_environment(std::vector<std::string> variables);
   /// Ends the child processes of earlier operators.
   void forget_workers() { workers_.clear(); }
   /// Ends the child processes and gives the images back.
@@ -68,6 +71,7 @@ class Engine {
   [[nodiscard]] Worker& worker_for(const RunRequest&, Worker::Outcome& opening);
 
   EngineOptions options_;
+  std::vector<std::string> environment_;  // of children
   const OperatorEntry* entry_ = nullptr;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
   std::map<Device, std::unique_ptr<Backend>> backends_;

@@ -34,9 +34,7 @@ struct Instruments {
   bool far_rows = false;         // rows of matrices are mapped far apart (FarRows)
 
   // ---- what the reply is to say ----
-  bool watch = false;        // the kernels that are launched
-  int mutant = 0;            // of a schema, in force during the run; 0: the original
-  bool note_places = false;  // the mutants that the run reaches
+  bool watch = false;  // the kernels that are launched
 };
 
 }  // namespace plumb

@@ -1,6 +1,8 @@
-// Which mutant of a schema is in force in this process, and which places its run has reached (mutant_points.hpp).
+// Which mutant of a schema is in force, and which places it was felt in (mutant_points.hpp): on a board in memory, which whoever attacks a
+// schema shares with the processes that run it. Whoever runs and judges a variant between the two knows nothing of it.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace plumb {
@@ -14,13 +16,33 @@ enum PlaceSeen : std::uint8_t { kPlaceReached = 1, kPlaceAbsent = 2, kPlaceFelt 
 
 struct SeenMutant {
   std::int32_t number;
-  std::int32_t seen;  // PlaceSeen, or both
+  std::int32_t seen;  // PlaceSeen, or several
 };
 
-/// From here on; 0: the original. Forgets what was reached.
-void put_mutant_in_force(int number);
+/// As it lies in memory.
+struct BoardMemory;
 
-/// Every mutant whose place was reached or found absent since then.
-[[nodiscard]] std::vector<SeenMutant> seen_mutants();
+class MutantBoard {
+ public:
+  /// Throws ResourceError where there is no memory or descriptor for it.
+  MutantBoard();
+  ~MutantBoard();
+  MutantBoard(const MutantBoard&) = delete;
+  MutantBoard& operator=(const MutantBoard&) = delete;
+
+  /// "NAME=VALUE": processes that begin with it, as children of this one, ask this board.
+  [[nodiscard]] std::string variable() const;
+  /// So does this process from here on, until the board is gone.
+  void use_here();
+
+  /// From here on; 0: the original. Forgets what was reached.
+  void put(int number);
+  /// Every mutant whose place was reached or found absent since then.
+  [[nodiscard]] std::vector<SeenMutant> seen() const;
+
+ private:
+  int fd_ = -1;
+  BoardMemory* memory_ = nullptr;
+};
 
 }  // namespace plumb

@@ -7,7 +7,6 @@
 #include "verify/engine/backend.hpp"
 #include "verify/engine/instruments.hpp"
 #include "verify/engine/invocation.hpp"
-#include "verify/engine/mutants_in_force.hpp"
 #include "verify/engine/resource_use.hpp"
 
 namespace plumb {
@@ -69,10 +68,9 @@ struct RunReply {
   int threads = 0;                    // of the child, after the run
   std::int64_t sequence = 0;          // of the request
   Timing timing;
-  std::vector<SeenMutant> places = {};  // where asked for
-  int calls = 1;                        // that were made
-  int plan_run = 0;                     // of the runs of one plan, the first that differed; 0: none
-  std::vector<ResourceUse> uses = {};   // after some of many calls; none where nothing counts the heap
+  int calls = 1;                       // that were made
+  int plan_run = 0;                    // of the runs of one plan, the first that differed; 0: none
+  std::vector<ResourceUse> uses = {};  // after some of many calls; none where nothing counts the heap
 };
 
 }  // namespace plumb

@@ -380,13 +380,11 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     return reply;
   }
   Callbacks callbacks{backend, request.instruments.poison};
-  put_mutant_in_force(request.instruments.mutant);
   try {
     make_calls(request, entry, image, backend, callbacks, reply);
   } catch (const std::exception&) { report_exception(reply); }
   reply.chosen = callbacks.chosen;
   ask_instruments(backend, reply);
-  if (request.instruments.note_places) reply.places = seen_mutants();
   return reply;
 }
 

@@ -122,7 +122,7 @@ void each_number(I& i, F&& f) {
   f(i.schedule), f(i.check_accesses), f(i.threads_of_device);
   f(i.threads), f(i.disturbance), f(i.one_thread);
   f(i.calls), f(i.plan_runs), f(i.callers), f(i.plan_of_other_numbers), f(i.stop_where_differs);
-  f(i.far_rows), f(i.watch), f(i.mutant), f(i.note_places);
+  f(i.far_rows), f(i.watch);
 }
 
 void put(Message& m, const Instruments& i) {
@@ -190,7 +190,6 @@ Message encode(const RunReply& r) {
                                  std::int64_t{k.local_bytes}, std::int64_t{k.threads}, k.blocks})
       m.put_number(v);
   }
-  m.put(r.places.data(), r.places.size() * sizeof(SeenMutant));
   m.put_number(r.calls), m.put_number(r.plan_run);
   m.put(r.uses.data(), r.uses.size() * sizeof(ResourceUse));
   return m;
@@ -215,9 +214,6 @@ RunReply decode_reply(Message& m) {
       *v = static_cast<int>(m.number());
     k.blocks = m.number();
   }
-  const std::string places = m.text();
-  r.places.resize(places.size() / sizeof(SeenMutant));
-  if (!r.places.empty()) std::memcpy(r.places.data(), places.data(), r.places.size() * sizeof(SeenMutant));
   r.calls = static_cast<int>(m.number()), r.plan_run = static_cast<int>(m.number());
   const std::string uses = m.text();
   r.uses.resize(uses.size() / sizeof(ResourceUse));

@@ -60,11 +60,12 @@ DescriptorPair raised(const int (&pair)[2]) {
 }
 
 // The environment of a child. Idle OpenMP threads of one child would spin against the next: 12 times slower on two cores.
-std::vector<char*> child_environment() {
+std::vector<char*> child_environment(std::vector<std::string>& own) {
   static char wait[] = "OMP_WAIT_POLICY=passive";
   std::vector<char*> environment;
   for (char** e = environ; *e != nullptr; ++e) environment.push_back(*e);
   if (getenv("OMP_WAIT_POLICY") == nullptr) environment.push_back(wait);
+  for (std::string& variable : own) environment.push_back(variable.data());
   environment.push_back(nullptr);
   return environment;
 }
@@ -117,8 +118,10 @@ Descriptor::~Descriptor() {
   if (fd_ >= 0) close(fd_);
 }
 
-Worker::Worker(const std::string& program, OomCounter oom_counter)
-    : oom_counter_(std::move(oom_counter)), oom_kills_before_(oom_counter_()) {
+Worker::Worker(const std::string& program, OomCounter oom_counter, std::vector<std::string> environment)
+    : environment_(std::move(environment)),
+      oom_counter_(std::move(oom_counter)),
+      oom_kills_before_(oom_counter_()) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) throw cannot_start(errno);
   DescriptorPair wire = raised(pair);
@@ -156,7 +159,7 @@ void Worker::start(const std::string& program, const Descriptor& child_wire, con
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const int status = start_process(pid_, words.front().c_str(), actions, attributes, arguments.data(),
-                                   child_environment().data());
+                                   child_environment(environment_).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (status != 0) {

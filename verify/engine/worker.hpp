@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "verify/engine/request.hpp"
 #include "verify/engine/resources.hpp"
@@ -39,8 +40,10 @@ class Descriptor {
 /// A child process. Movable handle; killed and reaped when destroyed.
 class Worker {
  public:
-  /// Starts `program --worker`; a program may be a command, its words ended by kWordEnd. Throws ResourceError where descriptors, processes or memory run out, Error where it cannot otherwise.
-  explicit Worker(const std::string& program, OomCounter oom_counter = oom_kills);
+  /// Starts `program --worker`, with `environment` ("NAME=VALUE") beside this process' own; a program may be a command, its words ended by
+  /// kWordEnd. Throws ResourceError where descriptors, processes or memory run out, Error where it cannot otherwise.
+  explicit Worker(const std::string& program, OomCounter oom_counter = oom_kills,
+                  std::vector<std::string> environment = {});
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -77,6 +80,7 @@ class Worker {
   void start(const std::string& program, const Descriptor& child_wire, const Descriptor& child_output);
   [[nodiscard]] std::string read_output();
 
+  std::vector<std::string> environment_;
   std::int64_t sequence_ = 0;
   int pid_ = -1, group_ = -1;
   Descriptor wire_, image_, output_;

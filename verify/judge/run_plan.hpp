@@ -59,9 +59,9 @@ struct RunSubject {
   const RunOptions& options;
   PreparedCase& prepared;
   VariantHistories& histories;
-  int repeat = 3;      // runs, where no kind changes it
-  bool timed = false;  // the last of them is under the clock
-  bool plain = false;  // a mutant of a schema is judged: what costs much or comes by chance is left out
+  int repeat = 3;                    // runs, where no kind changes it
+  bool timed = false;                // the last of them is under the clock
+  bool plain = false;                // what costs much or comes by chance is left out
   std::vector<Segment> arrays = {};  // of the case, wherever they are placed
 };
 /// The arrays of a case, placed anywhere.

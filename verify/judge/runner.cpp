@@ -53,9 +53,10 @@ Record Runner::judge_colliding(const Case& c, PreparedCase& prepared, const Vari
   return passed;
 }
 
-Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant, SchemaTrial& schema) {
+Record Runner::judge_plainly(const Case& c, PreparedCase& prepared, const VariantInfo& variant,
+                             PlainTrial& plain) {
   return judge_or_skip(options_, c, prepared, variant, options_.repeat,
-                       [&](Trial& trial) { trial.put_in_force(schema); });
+                       [&](Trial& trial) { trial.make_plain(plain); });
 }
 
 Record Runner::judge_timed(const Case& c, PreparedCase& prepared, const VariantInfo& variant,

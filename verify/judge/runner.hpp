@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "verify/engine/engine.hpp"
 #include "verify/judge/checks.hpp"
@@ -21,8 +23,8 @@ class Runner {
 
   [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&);
 
-  /// The same with a mutant of the variant's schema in force.
-  [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&, SchemaTrial&);
+  /// The same in few runs, for a comparison with another trial.
+  [[nodiscard]] Record judge_plainly(const Case&, PreparedCase&, const VariantInfo&, PlainTrial&);
 
   /// Blocks of the largest grid that a run on this case launches; 0 where no launch was seen (libraries launch their own),
   /// -1 where it did not run, with the reason in `why_not`.
@@ -35,6 +37,9 @@ class Runner {
 
   /// Runs in this process are made on `entry` instead of the operator of that name in the list: for tests of the engine.
   void use(const OperatorEntry& entry) { engine_.use(entry); }
+
+  /// As Engine::set_environment().
+  void set_environment(std::vector<std::string> variables) { engine_.set_environment(std::move(variables)); }
 
   /// Ends the child processes of earlier operators.
   void forget_workers() { engine_.forget_workers(); }

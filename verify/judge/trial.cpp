@@ -95,7 +95,7 @@ Trial::Trial(const TrialContext& context, const Case& c, PreparedCase& prepared,
               context.options.first} {}
 
 Record Trial::judge() {
-  subject_.timed = timing_ != nullptr, subject_.plain = schema_ != nullptr;
+  subject_.timed = timing_ != nullptr, subject_.plain = plain_ != nullptr;
   if (const std::optional<Finding> finding = why_not()) return ended(*finding);
   subject_.arrays = arrays_of(prepared_);
   record_.data = describe_operands(subject_.arrays);
@@ -144,9 +144,6 @@ std::optional<Finding> Trial::make_run(std::size_t r) {
   RunRequest request = request_for(run, layout);
   const Attempt attempt = make_attempt(request, layout);
   const RunReply& reply = attempt.outcome.reply;
-  if (schema_ != nullptr) {
-    for (const SeenMutant& m : reply.places) schema_->places[m.number] |= m.seen;
-  }
   if (std::optional<Finding> finding = check(attempt, layout, prepared_)) {
     if (request.instruments.callers > 1 && is_failed(finding->verdict))
       finding->detail.emplace_back(
@@ -172,9 +169,9 @@ std::optional<Finding> Trial::after_run(std::size_t r, const RunRequest& request
   std::int64_t misses = 0;
   for (const Comparison& c : run.outputs) misses += c.misses;
   if (misses > kept_misses_) kept_misses_ = misses, keep(attempt, layout, prepared_);
-  if (schema_ != nullptr) {
+  if (plain_ != nullptr) {
     for (const Segment& s : series_.outputs)
-      schema_->bits = hash_of(elements_of(s, attempt.after), schema_->bits);
+      plain_->bits = hash_of(elements_of(s, attempt.after), plain_->bits);
     if (run.failed) plan_.runs.resize(r + 1);
     return std::nullopt;
   }
@@ -223,10 +220,7 @@ RunRequest Trial::request_for(const PlannedRun& run, ImageLayout& layout) const 
   request.instruments = run.instruments;
   request.instruments.walls = layout.walls();
   request.program = variant_.program;
-  if (schema_ != nullptr) {
-    request.instruments.mutant = schema_->mutant, request.instruments.note_places = schema_->mutant == 0;
-    request.timeout = schema_->timeout;
-  }
+  if (plain_ != nullptr) request.timeout = plain_->timeout;
   if (run.timed) request.timing = *request_;
   if (run.timed || run.instruments.calls > 1) request.timing.outputs = output_ranges(layout);
   return request;

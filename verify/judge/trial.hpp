@@ -19,11 +19,9 @@
 
 namespace plumb {
 
-/// A trial of a schema: the mutant that is in force, and what its runs showed.
-struct SchemaTrial {
-  int mutant = 0;                            // 0: the original
+/// A trial of few runs, whose outputs can be compared with another trial's.
+struct PlainTrial {
   double timeout = 0;                        // seconds per run
-  std::map<int, int> places = {};            // of the original: numbers of mutants, and PlaceSeen
   std::uint64_t bits = 0xcbf29ce484222325u;  // a hash of every output of every run
 };
 
@@ -51,8 +49,8 @@ class Trial {
   /// Puts the clock on the last run; `timing` is what it said.
   void time_last_run(const TimingRequest& request, Timing& timing) { request_ = &request, timing_ = &timing; }
 
-  /// Puts a mutant in force: neither a soak nor a twin is run, and no run after one that fails.
-  void put_in_force(SchemaTrial& schema) { schema_ = &schema; }
+  /// Neither a soak nor a twin is run, and no run after one that fails.
+  void make_plain(PlainTrial& plain) { plain_ = &plain; }
 
   [[nodiscard]] Record judge();
 
@@ -104,7 +102,7 @@ class Trial {
   RunPlan plan_;
   const TimingRequest* request_ = nullptr;
   Timing* timing_ = nullptr;
-  SchemaTrial* schema_ = nullptr;
+  PlainTrial* plain_ = nullptr;
   Record record_;
   Series series_;
   std::optional<Last> last_;

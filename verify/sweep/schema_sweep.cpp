@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "verify/engine/mutants_in_force.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/sweep/sweep.hpp"
@@ -69,6 +70,25 @@ std::vector<Case> by_cost(const OperatorEntry& entry, Device device, CaseChoice 
   return cases;
 }
 
+// A Runner whose processes ask a board which mutant is in force.
+struct Attacked {
+  Attacked(Runner& r, Isolation isolation) : runner(r) {
+    runner.set_environment({board.variable()});
+    if (isolation == Isolation::none) board.use_here();
+  }
+  ~Attacked() { runner.set_environment({}); }
+  Attacked(const Attacked&) = delete;
+  Attacked& operator=(const Attacked&) = delete;
+  Record judge(int mutant, const Case& c, PreparedCase& prepared, const VariantInfo& variant,
+               PlainTrial& trial) const {
+    board.put(mutant);
+    return runner.judge_plainly(c, prepared, variant, trial);
+  }
+
+  Runner& runner;
+  mutable MutantBoard board;
+};
+
 // Attacks schemata in one round; of several workers each takes its share of every schema's mutants.
 class SchemaAttack {
  public:
@@ -113,6 +133,7 @@ class SchemaAttack {
       MutantFate& fate = fates_.at(target.schema->mutants[n]);
       if (fate.state != MutantState::killed) alive.push_back(&fate);
     }
+    const Attacked attacked(runner, options_.run.isolation);
     for (const Case& c : *target.cases) {
       if (alive.empty() || sweep.stopped()) return;
       const auto type = target.types.find(c.dtype);
@@ -120,23 +141,23 @@ class SchemaAttack {
       if (options_.progress && share == 0)
         fmt::print(stderr, "\r\033[K{} {}{}: {} left", target.schema->variant, name(c.dtype),
                    race ? " race" : "", alive.size());
-      if (!on_case(runner, c, type->second, alive, race, sweep)) return;
+      if (!on_case(attacked, c, type->second, alive, race, sweep)) return;
       std::erase_if(alive, [](const MutantFate* f) { return f->state == MutantState::killed; });
     }
   }
 
   // False: the schema's original fails on this case, so that no mutant can be judged.
-  bool on_case(Runner& runner, const Case& c, const VariantInfo& variant,
+  bool on_case(const Attacked& attacked, const Case& c, const VariantInfo& variant,
                const std::vector<MutantFate*>& alive, bool race, const Sweep& sweep) {
     const std::unique_ptr<PreparedCase> prepared = find_operator(c.op).prepare(c);
-    SchemaTrial trial{0, options_.run.timeout};
-    Record original = runner.judge(c, *prepared, variant, trial);
+    PlainTrial trial{options_.run.timeout};
+    Record original = attacked.judge(0, c, *prepared, variant, trial);
     count(original);
     if (is_failed(original.verdict) && !sweep.stopped()) {
       // a mutant of the case before may have spoiled the heap of their process and passed
-      runner.forget_workers();
-      trial = {0, options_.run.timeout};
-      original = runner.judge(c, *prepared, variant, trial);
+      attacked.runner.forget_workers();
+      trial = {options_.run.timeout};
+      original = attacked.judge(0, c, *prepared, variant, trial);
       count(original);
     }
     if (sweep.stopped()) return true;
@@ -146,12 +167,14 @@ class SchemaAttack {
                                              name(original.verdict), original.reason, original.repro));
       return false;
     }
+    std::map<int, int> places;  // numbers of mutants, and PlaceSeen
+    for (const SeenMutant& m : attacked.board.seen()) places[m.number] = m.seen;
     const double limit = std::max(kLeastPatience, kPatience * original.seconds);
     bool shared = true;  // the child process ran other mutants
     for (MutantFate* fate : alive) {
       if (sweep.stopped()) return true;
-      const auto place = trial.places.find(fate->number);
-      if (place == trial.places.end()) continue;
+      const auto place = places.find(fate->number);
+      if (place == places.end()) continue;
       if ((place->second & kPlaceReached) == 0 ||
           (place->second & (kPlaceAbsent | kPlaceFelt)) == kPlaceAbsent) {
         if (fate->state == MutantState::not_covered) fate->state = MutantState::not_made;
@@ -160,7 +183,7 @@ class SchemaAttack {
       if (fate->state < MutantState::same) fate->state = MutantState::same;
       if ((place->second & kPlaceFelt) == 0) continue;
       fate->felt = true;
-      judge(runner, c, *prepared, variant, {limit, trial.bits, is_skipped(original.verdict), race}, shared,
+      judge(attacked, c, *prepared, variant, {limit, trial.bits, is_skipped(original.verdict), race}, shared,
             *fate);
     }
     return true;
@@ -174,24 +197,24 @@ class SchemaAttack {
     bool race;
   };
 
-  void judge(Runner& runner, const Case& c, PreparedCase& prepared, const VariantInfo& variant,
+  void judge(const Attacked& attacked, const Case& c, PreparedCase& prepared, const VariantInfo& variant,
              const Terms& terms, bool& shared, MutantFate& fate) {
-    SchemaTrial trial{fate.number, terms.seconds};
-    Record record = runner.judge(c, prepared, variant, trial);
+    PlainTrial trial{terms.seconds};
+    Record record = attacked.judge(fate.number, c, prepared, variant, trial);
     count(record);
     ++fate.judged;
     if (stop_signal != 0) return;
     if (is_failed(record.verdict) && shared) {
       // a mutant before it may have spoiled their process: what kills must kill in one of its own
-      runner.forget_workers();
-      trial = {fate.number, terms.seconds};
-      record = runner.judge(c, prepared, variant, trial);
+      attacked.runner.forget_workers();
+      trial = {terms.seconds};
+      record = attacked.judge(fate.number, c, prepared, variant, trial);
       count(record);
       if (stop_signal != 0) return;
     }
     shared = !is_failed(record.verdict);
     if (!shared) {
-      runner.forget_workers();
+      attacked.runner.forget_workers();
       fate.state = MutantState::killed, fate.verdict = record.verdict, fate.race = terms.race;
       fate.case_id = record.case_id, fate.how = record.reason;
     } else if (is_skipped(record.verdict) != terms.skipped) {

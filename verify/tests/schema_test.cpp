@@ -15,12 +15,18 @@ using namespace plumb;
 
 namespace {
 
+MutantBoard& mutants() {
+  static MutantBoard board;
+  board.use_here();
+  return board;
+}
+
 // With mutant `number` in force.
 template <class F>
 auto with(int number, const F& f) {
-  put_mutant_in_force(number);
+  mutants().put(number);
   const auto result = f();
-  put_mutant_in_force(0);
+  mutants().put(0);
   return result;
 }
 
@@ -46,14 +52,14 @@ TEST_CASE("pointers keep what applies to them, and the rest is noted as absent")
   CHECK(with(0, shifted) == 3);
   CHECK(with(5, shifted) == 3);
   CHECK(with(6, shifted) == 1);
-  put_mutant_in_force(6);
+  mutants().put(6);
   (void)shifted();
-  const std::vector<SeenMutant> seen = seen_mutants();
+  const std::vector<SeenMutant> seen = mutants().seen();
   REQUIRE(seen.size() == 2);
   CHECK((seen[0].number == 5 && (seen[0].seen & kPlaceAbsent) != 0));
   CHECK((seen[1].number == 6 && (seen[1].seen & kPlaceReached) != 0));
-  put_mutant_in_force(0);
-  CHECK(seen_mutants().empty());
+  mutants().put(0);
+  CHECK(mutants().seen().empty());
 }
 
 TEST_CASE("the right side of && is evaluated where the operator in force asks for it") {
@@ -74,13 +80,13 @@ TEST_CASE("the right side of && is evaluated where the operator in force asks fo
 
 TEST_CASE("the original notes which mutants would have changed something") {
   const auto felt = [](const auto& place) {
-    put_mutant_in_force(0);
+    mutants().put(0);
     place();
     std::vector<int> numbers;
-    for (const SeenMutant& m : seen_mutants()) {
+    for (const SeenMutant& m : mutants().seen()) {
       if ((m.seen & kPlaceFelt) != 0) numbers.push_back(m.number);
     }
-    put_mutant_in_force(0);
+    mutants().put(0);
     return numbers;
   };
   using Numbers = std::vector<int>;
@@ -109,10 +115,10 @@ TEST_CASE("the original notes which mutants would have changed something") {
 
 TEST_CASE("a constant or a bounded value that the narrower type holds has no such mutant") {
   const auto absent = [](const auto& place) {
-    put_mutant_in_force(0);
+    mutants().put(0);
     place();
-    const std::vector<SeenMutant> seen = seen_mutants();
-    put_mutant_in_force(0);
+    const std::vector<SeenMutant> seen = mutants().seen();
+    mutants().put(0);
     return !seen.empty() && (seen[0].seen & kPlaceReached) == 0;
   };
   CHECK(absent([] { (void)mutate::narrow_constant(5, 256); }));
@@ -177,16 +183,16 @@ TEST_CASE("a narrowed value is what the narrower type holds") {
 TEST_CASE("an assignment becomes +=, and += an assignment") {
   const auto assigned = [](int number) {
     int to = 10;
-    put_mutant_in_force(number);
+    mutants().put(number);
     mutate::assign(5, to, 3);
-    put_mutant_in_force(0);
+    mutants().put(0);
     return to;
   };
   const auto updated = [](int number) {
     int to = 10;
-    put_mutant_in_force(number);
+    mutants().put(number);
     mutate::update<mutate::Minus>(5, to, 3);
-    put_mutant_in_force(0);
+    mutants().put(0);
     return to;
   };
   CHECK(assigned(0) == 3);
@@ -196,12 +202,12 @@ TEST_CASE("an assignment becomes +=, and += an assignment") {
 }
 
 TEST_CASE("in a constant expression every place is its original") {
-  put_mutant_in_force(5);
+  mutants().put(5);
   constexpr int kLength = mutate::off(5, 4);
   static_assert(kLength == 4);
   static_assert(mutate::binary<mutate::Plus, mutate::Minus>(5, 1, 2) == 3);
   static_assert(mutate::narrow(5, 70001) == 70001);
-  put_mutant_in_force(0);
+  mutants().put(0);
 }
 
 TEST_CASE("a list of schemata is read by variant, and refused with its line") {

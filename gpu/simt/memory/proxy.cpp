@@ -106,13 +106,13 @@ class Refill {
     if (m.block != block_.id || m.warp >= kWarp || !known(thread_, m) || is_fenced(thread_, block_, m))
       return false;
     report_unfenced(
-        does_, here_, m, target, m.writes == 0,
+        does_, here_, m, target, false,
         m.writes != 0
             ? "the write may land behind the copy: fence.proxy.async behind it, then the barrier that the "
               "copying thread waits for"
-            : "PTX orders a thread's accesses before those of the asynchronous proxy by a proxy fence "
-              "alone: fence.proxy.async behind the read, before the barrier that the copying thread "
-              "waits for");
+            : "the copy may land before the read: PTX orders a thread's accesses before those of the "
+              "asynchronous proxy by a proxy fence alone: fence.proxy.async behind the read, before the "
+              "barrier that the copying thread waits for");
     return true;
   }
 

@@ -73,7 +73,8 @@ void before_atomic(volatile void* p, std::size_t bytes, Access kind, int order, 
   t->here = {"", 0};
   t->polls = {static_cast<unsigned char*>(const_cast<void*>(p)), static_cast<std::uint32_t>(bytes),
               locate(pc)};
-  if (kind == Access::atomic_load && plumb::simt::polling(*t)) plumb::simt::yield(true);
+  const bool loads = kind == Access::atomic_load;
+  if (!loads || plumb::simt::polling(*t)) plumb::simt::pause_by_chance(*t, loads);
   if (!checking()) return;
   const bool releases = order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
   if (order == __ATOMIC_SEQ_CST) plumb::simt::on_ordered_fence(*t, plumb::simt::Scope::device);

@@ -3,6 +3,7 @@
 #include "gpu/simt/language/unset_variables.hpp"
 
 #include <fmt/core.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -35,6 +36,14 @@ bool same_store(const Cell& a, const Cell& b) {
          ((a.write_state ^ b.write_state) & kEpoch) == 0 && ((a.who ^ b.who) & kWriter) == 0;
 }
 
+// A program may have unmapped what it has named: rows that are mapped far apart for one run.
+bool is_mapped(const unsigned char* p) {
+  constexpr std::uintptr_t kPage = 4096;
+  unsigned char in_memory = 0;
+  return mincore(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) / kPage * kPage), 1,
+                 &in_memory) == 0;
+}
+
 // Whether the same store wrote other numbers beside this one: a vector's component that nobody uses is no mistake.
 bool beside_others(Array& array, std::size_t at, std::size_t bytes) {
   const std::size_t first = at - std::min(at, 3 * bytes);
@@ -50,6 +59,7 @@ bool beside_others(Array& array, std::size_t at, std::size_t bytes) {
 }  // namespace
 
 void look_for_unset(Array& array, std::size_t offset, std::size_t bytes) {
+  if (bytes == 0 || !is_mapped(array.base + offset) || !is_mapped(array.base + offset + bytes - 1)) return;
   for (std::size_t i = (offset + 3) / 4 * 4; i + 4 <= offset + bytes; i += 4) {
     const Unset unset = unset_at(array.base + i, offset + bytes - i);
     if (unset.bytes == 0 || (unset.of_vector && beside_others(array, i, unset.bytes))) continue;

@@ -254,6 +254,7 @@ class Unset(unittest.TestCase):
         self.assertEqual(self.left('float sum[N], all; double x; x = 2;'), ['sum, all', 'x'])
         self.assertEqual(self.left('T acc[M][N / (2)];\ntypename Of<T, 3>::type y;\nif (c) { scalar_t z; }'), ['acc', 'y', 'z'])
         self.assertEqual(self.left('\n# 7 "a.cu"\n  float\n  x;'), ['x'])
+        self.assertEqual(self.left('int i; unsigned n[4]; bool b; unsigned long long v, w; long double d; Sum s;'), ['i', 'n', 'b', 'v, w', 'd', 's'])
 
     def test_in_functions_that_a_kernel_may_call(self):
         self.assertEqual(self.left('float x;', '__plumb_device__ float f()'), ['x'])
@@ -262,7 +263,7 @@ class Unset(unittest.TestCase):
 
     def test_what_has_a_value_or_is_no_variable_is_left_alone(self):
         for body in ('float x = 1, y[2] = {};', 'return x;', 'static float x;', 'else x;', 'goto end;', 'struct S { float a; float b[2]; };',
-                     'union { float a; unsigned b; } u;', 'int i; unsigned n[4]; bool b;', 'extern float x;', 'using namespace a;', 'delete p;',
+                     'union { float a; unsigned b; } u;', 'extern float x;', 'struct P p;', 'using namespace a;', 'delete p;',
                      'const char* s = "; float x;";', 'float& r = x;', 'typedef float F;', 'for (float x : xs) g(x);', 'float f(int);'):
             self.assertEqual(self.left(body), [], body)
 

@@ -1,5 +1,6 @@
-# Variables of a kernel that are declared without a value lie in no memory that is watched. Behind such a declaration they get one that is
-# no number (language/unset_variables.hpp), which sums and products hand on, and which is told where it comes to the host (memory/unset.cpp):
+# Variables of a kernel that are declared without a value lie in no memory that is watched. Behind such a declaration they get one
+# (language/unset_variables.hpp): of floats one that is no number, which sums and products hand on, and which is told where it comes to the
+# host (memory/unset.cpp); of all types one that a launch is tried with others of (scheduler/unset_trial.cpp):
 #
 #   float sum[4], all;  ->  float sum[4], all; ::plumb::simt::leave_unset(sum, all);
 import re
@@ -9,9 +10,9 @@ from text import enclosing, file_at, flat, in_device_code, in_literal, in_system
 
 NAME = r'[A-Za-z_]\w*\s*(?:\[[^;{}]*?\]\s*)*'
 DECLARATION = re.compile(
-    r'(?<=[;{}])(?:\s|^#[^\n]*\n)*(?P<kind>(?:typename\s+)?(?:::)?[A-Za-z_][\w:]*(?:\s*<[^;{}()]*>(?:::\w+)?)?)\s+'
+    r'(?<=[;{}])(?:\s|^#[^\n]*\n)*(?P<kind>(?:(?:unsigned|signed|long|short)\s+)*(?:typename\s+)?(?:::)?[A-Za-z_][\w:]*(?:\s*<[^;{}()]*>(?:::\w+)?)?)\s+'
     r'(?P<names>%s(?:,\s*%s)*);' % (NAME, NAME), re.M)
-WHOLE_NUMBERS = {'int', 'unsigned', 'signed', 'short', 'long', 'char', 'bool', 'auto', 'size_t', 'goto', 'struct', 'enum', 'class', 'union'}
+NO_KINDS = {'auto', 'goto', 'struct', 'enum', 'class', 'union', 'const', 'static', 'volatile'}
 
 
 def in_type(text, at):
@@ -27,7 +28,7 @@ def rewritten(text):
     for m in DECLARATION.finditer(text):
         at = m.start('kind')
         kind = flat(m.group('kind'))
-        if (NO_TYPES | WHOLE_NUMBERS) & set(re.findall(r'\w+', kind.split('<')[0])) or kind.startswith('__plumb_'):
+        if (NO_TYPES | NO_KINDS) & set(re.findall(r'\w+', kind.split('<')[0])) or kind.startswith('__plumb_'):
             continue
         if in_system_header(text, at) or '/gpu/simt/' in (file_at(text, at) or '') or in_type(text, at):
             continue

@@ -25,32 +25,35 @@ void wait_for_launches() {
   if (t != nullptr && checking()) on_launches_awaited(*t);
 }
 
-namespace {
-
-// Now and then, a few times in a launch: the other blocks go on for many turns. What they must not do before the operation that the
-// block is about to make may take them a while.
-void hold_block_back(Block& b) {
-  constexpr int kTurns = 24;
-  if (current().run.order != Order::random || current().schedule.resident.size() < 2 ||
-      current().schedule.holds_left == 0 || !one_in(2))
-    return;
-  --current().schedule.holds_left;
-  b.held_back = kTurns;
+bool draws_preemption() {
+  return current().run.order == Order::random || current().run.order == Order::by_warp;
 }
 
-}  // namespace
+Preemption Preemption::of_launch() {
+  constexpr Preemption kDrawn[] = {{16, 5, 64}, {2, 8, 1 << 14}, {5, 8, 1 << 14}, {32, 6, 1 << 14}};
+  return draws_preemption() ? kDrawn[next_random() % std::size(kDrawn)] : Preemption{};
+}
+
+bool Preemption::draws(Block& b) {
+  if (one_in_ == 0 || times_ == 0 || !one_in(one_in_)) return false;
+  --times_;
+  if (one_in(2)) b.held_back = 1 << next_random() % (longest_ + 1);
+  return true;
+}
+
+void pause_by_chance(Thread& thread, bool polls) {
+  ScheduleState& schedule = current().schedule;
+  const bool preempted = schedule.resident.size() > 1 && schedule.preemption.draws(*thread.block);
+  if (preempted) schedule.slice_ends = true;
+  if (preempted || polls || (current().run.order != Order::ascending && one_in(8))) yield(polls);
+}
 
 void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t bytes, Here here) {
   thread.here = here;
   thread.waits_for = "an atomic operation";
   thread.polls = {const_cast<const unsigned char*>(static_cast<const volatile unsigned char*>(p)),
                   static_cast<std::uint32_t>(bytes), locate(here)};
-  if (thread.atomic_was_idle) {
-    yield(true);
-  } else if (current().run.order != Order::ascending && one_in(8)) {
-    hold_block_back(*thread.block);
-    yield(false);
-  }
+  pause_by_chance(thread, thread.atomic_was_idle);
 }
 
 void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here, bool exchanges,

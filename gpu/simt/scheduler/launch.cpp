@@ -8,6 +8,7 @@
 #include "gpu/device/launch_limits.hpp"
 #include "gpu/simt/scheduler/index_variables.hpp"
 #include "gpu/simt/scheduler/progress.hpp"
+#include "gpu/simt/scheduler/unset_trial.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -122,6 +123,7 @@ void run_launch(const LaunchOrder& order) {
     running_grid_extent = order.grid;
     current().schedule.cooperative = order.cooperative;
     const LaunchProgress progress_told(launch_under_way());
+    begin_unset_trial();
     run_blocks(launch_under_way(), order.cooperative);
     if (current().schedule.begins_anew) {
       current().schedule.begins_anew = current().run.is_stopped = false;

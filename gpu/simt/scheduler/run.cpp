@@ -42,7 +42,7 @@ Thread* take_ready(Block& b) {
 // Runs threads of one block until none is ready, its threads only poll, or the schedule draws another block. False: stop the launch.
 bool run_slice(Block& b) {
   current().schedule.slice_idle = current().schedule.slice_polls = 0;
-  current().schedule.turn_over = false;
+  current().schedule.turn_over = current().schedule.slice_ends = false;
   running_block = b.index;
   if (Thread* const first = take_ready(b)) switch_to(*first);
   current().schedule.thread = nullptr;
@@ -224,9 +224,9 @@ bool meet_at_grid_barrier(Block& b, bool all_admitted) {
 // Blocks under way at once, at least. Where the schedule is drawn blocks interleave: two, and in one launch of four many.
 std::size_t blocks_at_once(const Launch& launch) {
   const auto asked = static_cast<std::size_t>(std::max(1, current().run.options.resident_blocks));
-  if (current().run.order != Order::random) return asked;
+  if (!draws_preemption()) return asked;
   const std::size_t threads = std::size_t{launch.block.x} * launch.block.y * launch.block.z;
-  const bool many = launch.blocks > 2 && one_in(4);
+  const bool many = current().run.order == Order::random && launch.blocks > 2 && one_in(4);
   return std::max({asked, std::size_t{2}, many ? std::min(kManyBlocks, kManyThreads / threads) : 0});
 }
 
@@ -255,7 +255,7 @@ Thread* next_in_slice(Block& b) {
   resolve_pending();
   if (current().run.is_stopped) return nullptr;
   if (current().schedule.resident.size() > 1 && current().run.order == Order::random &&
-      (b.held_back > 0 || one_in(128))) {
+      (current().schedule.slice_ends || one_in(128))) {
     current().schedule.turn_over = true;
     return nullptr;
   }
@@ -276,8 +276,7 @@ class BlockLoop {
         limit_(cooperative ? launch.blocks : std::max<std::size_t>(wanted_, kMaxResident)) {}
 
   void run() {
-    constexpr int kHolds = 4;
-    current().schedule.holds_left = kHolds;
+    current().schedule.preemption = Preemption::of_launch();
     while (admit_wanted() && take_turn()) offer_turn(std::exchange(polled_, false));
     for (Block* b : resident_) give_back(b);
     resident_.clear();
@@ -306,6 +305,7 @@ class BlockLoop {
     if (b.ended) return pass();
     if (b.held_back > 0 && resident_.size() > 1) return --b.held_back, pass();
     b.held_back = 0;
+    const std::size_t polling_turns = std::exchange(polling_turns_, 0);
     if (!run_slice(b)) return false;
     if (b.done == b.size) {
       end_block(b);
@@ -313,7 +313,7 @@ class BlockLoop {
     }
     if (current().schedule.turn_over && b.ready_count > 0) return pass();
     if (land_flights(b)) return true;
-    return b.ready_count == 0 ? after_waiting(b) : after_polling(b);
+    return b.ready_count == 0 ? after_waiting(b) : after_polling(b, polling_turns);
   }
 
   bool after_waiting(Block& b) {
@@ -333,14 +333,22 @@ class BlockLoop {
   }
 
   // Its threads poll: others run, and a block is brought in that may be what they wait for.
-  bool after_polling(Block& b) {
+  bool after_polling(Block& b, std::size_t turns_before) {
     if (current().schedule.idle > kIdleLimit) {
       report_deadlock(b, "the threads poll for something that never comes");
       return false;
     }
     if (may_admit()) wanted_ = resident_.size() + 1;
+    polling_turns_ = turns_before + 1;
+    if (polling_turns_ > resident_.size()) let_go_of_held();
     polled_ = true;
     return pass();
+  }
+
+  // All others poll, perhaps for one that is held back.
+  void let_go_of_held() {
+    for (Block* b : resident_) b->held_back = 0;
+    polling_turns_ = 0;
   }
 
   const Launch& launch_;
@@ -350,7 +358,8 @@ class BlockLoop {
   std::vector<Block*>& resident_ = current().schedule.resident;
   std::uint32_t next_ = 0;
   std::size_t at_ = 0, wanted_, limit_;
-  bool polled_ = false;  // in the turn that has ended, for what never came
+  std::size_t polling_turns_ = 0;  // in a row
+  bool polled_ = false;            // in the turn that has ended, for what never came
 };
 
 }  // namespace

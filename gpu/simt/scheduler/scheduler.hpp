@@ -284,6 +284,27 @@ struct NestedLaunch {
   std::function<void(void* stream)> launch;
 };
 
+/// Of a launch: the schedule may take its turn from a block that is about to make an atomic operation, and hold it back while the others go on for
+/// many turns, as probabilistic concurrency testing does. What they must not do in between may take them a while.
+class Preemption {
+ public:
+  Preemption() = default;
+  /// In one of so many operations, `times` at most, for up to 2^longest turns.
+  constexpr Preemption(unsigned one_in, unsigned longest, int times)
+      : one_in_(one_in), longest_(longest), times_(times) {}
+  /// Drawn for a launch: none, where the run's order of blocks is not.
+  static Preemption of_launch();
+  /// Whether the block loses its turn here; it may be held back from there on.
+  bool draws(Block& block);
+
+ private:
+  unsigned one_in_ = 0, longest_ = 0;
+  int times_ = 0;
+};
+
+/// Whether the run's order is one whose launches do so.
+bool draws_preemption();
+
 /// What belongs to the launch under way, and is put aside while another of the host's threads has one under way (host/callers.cpp).
 struct LaunchUnderWay {
   int number = -1;  // among the run's launches
@@ -301,9 +322,10 @@ struct LaunchUnderWay {
   std::int64_t slice_idle = 0;       // in this block's slice
   std::int64_t slice_polls = 0;      // polls in this block's slice, whatever changed
   bool turn_over = false;            // the slice ended by the schedule's draw
-  int holds_left = 0;                // blocks that may yet be held back
-  bool begins_anew = false;          // its kernel asks for clusters
-  std::string short_of;              // what a further block would have needed and did not get
+  bool slice_ends = false;           // at the next switch
+  Preemption preemption;
+  bool begins_anew = false;  // its kernel asks for clusters
+  std::string short_of;      // what a further block would have needed and did not get
 };
 
 /// Of the executor: one of the host's threads at a time, as often as it likes. It may leave at once however often it has entered.
@@ -410,6 +432,8 @@ std::string show_barrier(const Block& block, const void* key);
 Block& take_copy_barrier(Thread& thread, const void* object, Here here);
 
 // atomics.cpp
+/// Lets others run: where the schedule draws it, and always where the thread polls.
+void pause_by_chance(Thread& thread, bool polls);
 /// Lets others run before an atomic or ordered access: always after one that changed nothing, else as the schedule draws.
 void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t bytes, Here here);
 

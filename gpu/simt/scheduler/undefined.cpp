@@ -12,7 +12,9 @@
 #include <cstring>
 #include <string>
 
+#include "gpu/simt/language/unset_variables.hpp"
 #include "gpu/simt/scheduler/progress.hpp"
+#include "gpu/simt/scheduler/unset_trial.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -25,6 +27,10 @@ constexpr double kLeastPatience =
     2;  // seconds for the children, beside twice the time that the launch has taken
 constexpr std::uint64_t kStopped = ~0ull;  // a run's answer where a finding has stopped it
 
+int hidden_byte = -1;  // of a child's answer
+
+}  // namespace
+
 void fill(void* out, std::size_t bytes, Stand stand) {
   // Floats and doubles, halves in pairs and integers alike: 1e9 and its like are beyond what programs sum.
   static constexpr std::uint32_t kWords[] = {0, 0, 0xce6e6b28, 0x4e6e6b28};
@@ -35,6 +41,8 @@ void fill(void* out, std::size_t bytes, Stand stand) {
     static_cast<unsigned char*>(out)[i] = stand == Stand::nan ? kNan[i % 8] : word[from_end];
   }
 }
+
+namespace {
 
 std::uint64_t hash_of(const unsigned char* p, std::size_t bytes) {
   std::uint64_t lanes[4] = {1, 2, 3, 4};
@@ -51,6 +59,20 @@ std::uint64_t hash_of(const unsigned char* p, std::size_t bytes) {
   return (lanes[0] ^ lanes[1] * 3) + (lanes[2] ^ lanes[3] * 5);
 }
 
+// The same where two bytes are one.
+std::uint64_t hash_without(const unsigned char* p, std::size_t bytes, int hidden) {
+  std::uint64_t hash = 0;
+  std::vector<unsigned char> part;
+  for (std::size_t i = 0; i < bytes; i += part.size()) {
+    part.assign(p + i, p + i + std::min<std::size_t>(bytes - i, 65536));
+    for (unsigned char& c : part) c = c == hidden ? static_cast<unsigned char>(kUnsetBytes & 0xff) : c;
+    hash = (hash ^ hash_of(part.data(), part.size())) * 0x9e3779b97f4a7c15u;
+  }
+  return hash;
+}
+
+}  // namespace
+
 std::vector<const Array*> results() {
   std::vector<const Array*> out;
   for (const auto* all : {&current().memory.arrays, &current().memory.variables}) {
@@ -62,16 +84,25 @@ std::vector<const Array*> results() {
   return out;
 }
 
-// A number for each array that a kernel may have written, by what it holds.
-std::vector<std::uint64_t> answer_of_run() {
+Answer answer_of_run(int hidden) {
   if (current().run.is_stopped) return {kStopped};
-  std::vector<std::uint64_t> out;
-  for (const Array* a : results()) out.push_back(hash_of(a->base, a->bytes));
+  Answer out;
+  for (const Array* a : results())
+    out.push_back(hidden < 0 ? hash_of(a->base, a->bytes) : hash_without(a->base, a->bytes, hidden));
   return out;
 }
 
+void answer_with(int hidden) { hidden_byte = hidden; }
+
+void be_silent() {
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) (void)dup2(nowhere, STDOUT_FILENO), (void)dup2(nowhere, STDERR_FILENO);
+}
+
+namespace {
+
 [[noreturn]] void answer_and_end() {
-  const std::vector<std::uint64_t> answer = answer_of_run();
+  const Answer answer = answer_of_run(hidden_byte);
   const auto* p = reinterpret_cast<const char*>(answer.data());
   std::size_t left = answer.size() * sizeof answer[0];
   while (left > 0) {
@@ -90,8 +121,7 @@ void become_child(Location location, Stand stand, int answer) {
   }
   u.trials.clear();
   u.location = location, u.stand = stand, u.answer = answer;
-  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (nowhere >= 0) (void)dup2(nowhere, STDOUT_FILENO), (void)dup2(nowhere, STDERR_FILENO);
+  be_silent();
 }
 
 // True in the child.
@@ -140,34 +170,12 @@ void begin_trial(const Thread& t, Location location, int lane, int source) {
   u.trials.push_back(std::move(trial));
 }
 
-// What a child has to say; nothing where it does not come to its end in time, or dies.
-std::vector<std::uint64_t> answer_of(const Trial::Child& child, double until) {
-  std::vector<std::uint64_t> out;
-  std::string bytes;
-  char buffer[4096];
-  pollfd wanted{child.answer, POLLIN, 0};
-  while (poll(&wanted, 1, static_cast<int>(1000 * std::max(0.0, until - seconds_now()))) > 0) {
-    const ssize_t n = read(child.answer, buffer, sizeof buffer);
-    if (n <= 0) {
-      out.resize(bytes.size() / sizeof out[0]);
-      if (!out.empty()) std::memcpy(out.data(), bytes.data(), out.size() * sizeof out[0]);
-      break;
-    }
-    bytes.append(buffer, static_cast<std::size_t>(n));
-  }
+Answer answer_of(const Trial::Child& child, double until) {
+  Answer out = read_answer(child.answer, until);
   (void)kill(child.process, SIGKILL);
   (void)waitpid(child.process, nullptr, 0);
   (void)close(child.answer);
   return out;
-}
-
-// The first array in which the two runs differ; "": they do not, or one of them says nothing.
-std::string difference(const std::vector<std::uint64_t>& mine, const std::vector<std::uint64_t>& theirs) {
-  if (theirs.empty() || mine == theirs) return "";
-  const std::vector<const Array*> arrays = results();
-  for (std::size_t i = 0; i < mine.size() && mine.size() == theirs.size() && i < arrays.size(); ++i)
-    if (mine[i] != theirs[i]) return fmt::format("'{}'", arrays[i]->name);
-  return "whether the kernel comes to its end";
 }
 
 void report(const Trial& trial, const std::string& decided) {
@@ -182,6 +190,31 @@ void report(const Trial& trial, const std::string& decided) {
 
 }  // namespace
 
+Answer read_answer(int from, double until) {
+  Answer out;
+  std::string bytes;
+  char buffer[4096];
+  pollfd wanted{from, POLLIN, 0};
+  while (poll(&wanted, 1, static_cast<int>(1000 * std::max(0.0, until - seconds_now()))) > 0) {
+    const ssize_t n = read(from, buffer, sizeof buffer);
+    if (n <= 0) {
+      out.resize(bytes.size() / sizeof out[0]);
+      if (!out.empty()) std::memcpy(out.data(), bytes.data(), out.size() * sizeof out[0]);
+      break;
+    }
+    bytes.append(buffer, static_cast<std::size_t>(n));
+  }
+  return out;
+}
+
+std::string difference(const Answer& mine, const Answer& theirs) {
+  if (theirs.empty() || mine == theirs) return "";
+  const std::vector<const Array*> arrays = results();
+  for (std::size_t i = 0; i < mine.size() && mine.size() == theirs.size() && i < arrays.size(); ++i)
+    if (mine[i] != theirs[i]) return fmt::format("'{}'", arrays[i]->name);
+  return "whether the kernel comes to its end";
+}
+
 void undefined_value(void* out, std::size_t bytes, int lane, int source) {
   const Thread& t = *current().undefined.exchange;
   const Location location = locate(t.here);
@@ -193,17 +226,18 @@ void undefined_value(void* out, std::size_t bytes, int lane, int source) {
 void finish_trials() {
   Undefined& u = current().undefined;
   if (u.answer >= 0) answer_and_end();
+  finish_unset_trial();
   if (u.trials.empty()) return;
   resolve_pending();
-  const std::vector<std::uint64_t> mine = answer_of_run();
+  const Answer mine = answer_of_run(-1);
   for (const Trial& trial : u.trials) {
     ++u.tried[trial.location];
     const double until = seconds_now() + kLeastPatience + 2 * (seconds_now() - trial.begun);
-    std::vector<std::vector<std::uint64_t>> answers;
+    std::vector<Answer> answers;
     for (const Trial::Child& child : trial.children) answers.push_back(answer_of(child, until));
     // The first did just as this process: where it answers something else, as with a clock's time in its results, the others say nothing.
     if (answers.empty() || answers[0] != mine) continue;
-    for (const std::vector<std::uint64_t>& theirs : answers) {
+    for (const Answer& theirs : answers) {
       const std::string decided = difference(mine, theirs);
       if (decided.empty()) continue;
       report(trial, decided);

@@ -264,6 +264,8 @@ void acquire_is_no_release(Form f, int* data, int* seen, int* flag, int* out);  
 void branch_sum(Form f, const int* in, int* out);                               // of 32 values, those above 3
 void claimed_slots(Form f, int threads, int* slots, int* count);                // counts its threads
 void half_of_a_word(Form f, unsigned* word);                                    // 2 blocks
+/// Nodes 1 to 2 * blocks + 1 lie on a stack; `owners[0]` ends as 1 where a node has two owners.
+void stack_of_nodes(Form form, int blocks, unsigned long long* head, int* next, int* owners);
 void slots_of_a_ring(Form f, int blocks, int* ticket, int* ring /* (blocks) */, int* lost);  // lost: none
 
 // warpgroups.cu: wgmma. c is 64 x 16, of words

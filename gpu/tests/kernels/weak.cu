@@ -155,6 +155,50 @@ __global__ void half_of_a_word_kernel(unsigned* word) {
   }
 }
 
+// A stack without locks, as node numbers in a word. The right form counts in the upper half of the word how often it has changed: without it a
+// block that stands before its exchange finds the node that it has read on top again, and puts a successor there that another block owns.
+template <bool Tagged>
+__device__ unsigned long long changed_to(unsigned long long old, unsigned top) {
+  return Tagged ? ((old >> 32) + 1) << 32 | top : top;
+}
+template <bool Tagged>
+__device__ unsigned pop(unsigned long long* head, int* next) {
+  unsigned long long old = atomicAdd(head, 0ull);
+  for (;;) {
+    const auto top = static_cast<unsigned>(old);
+    if (top == 0) return 0;
+    const auto below = static_cast<unsigned>(atomicAdd(next + top, 0));
+    const unsigned long long seen = atomicCAS(head, old, changed_to<Tagged>(old, below));
+    if (seen == old) return top;
+    old = seen;
+  }
+}
+template <bool Tagged>
+__device__ void push(unsigned long long* head, int* next, unsigned node) {
+  unsigned long long old = atomicAdd(head, 0ull);
+  for (;;) {
+    atomicExch(next + node, static_cast<int>(static_cast<unsigned>(old)));
+    __threadfence();
+    const unsigned long long seen = atomicCAS(head, old, changed_to<Tagged>(old, node));
+    if (seen == old) return;
+    old = seen;
+  }
+}
+template <bool Tagged>
+__global__ void stack_of_nodes_kernel(unsigned long long* head, int* next, int* owners) {
+  for (int round = 0; round < 4; ++round) {
+    const unsigned first = pop<Tagged>(head, next), second = pop<Tagged>(head, next);
+    for (const unsigned node : {first, second}) {
+      if (node != 0 && atomicAdd(owners + node, 1) != 0) atomicExch(owners, 1);
+    }
+    for (const unsigned node : {first, second}) {
+      if (node == 0) continue;
+      atomicSub(owners + node, 1);
+      push<Tagged>(head, next, node);
+    }
+  }
+}
+
 }  // namespace
 
 namespace plumb::simt_test {
@@ -193,6 +237,10 @@ void slots_of_a_ring(Form f, int blocks, int* ticket, int* ring, int* lost) {
 }
 void half_of_a_word(Form f, unsigned* word) {
   launch(PLUMB_TWIN(half_of_a_word_kernel), 2, 1, 0, nullptr, word);
+}
+
+void stack_of_nodes(Form f, int blocks, unsigned long long* head, int* next, int* owners) {
+  launch(PLUMB_TWIN(stack_of_nodes_kernel), blocks, 1, 0, nullptr, head, next, owners);
 }
 
 #undef PLUMB_TWIN

@@ -87,6 +87,62 @@ __global__ void unset_vectors(const float4* in, float4* out, int n, bool sets) {
   out[1] = three;
 }
 
+// Other variables that nothing has set: of which each decides what is stored.
+struct Mean {
+  float sum;
+  int count;
+};
+__global__ void unset_counter(const int* in, float* out, int n, bool sets) {
+  int count;  // <- counter
+  if (sets) count = 0;
+  for (int i = 0; i < n; ++i) count += in[i];
+  out[0] = static_cast<float>(count);
+}
+__global__ void unset_maximum(const float* in, float* out, int n, bool sets) {
+  float best;  // <- maximum
+  if (sets) best = 0;
+  for (int i = 0; i < n; ++i) best = fmaxf(best, in[i]);
+  out[0] = best;
+}
+__global__ void unset_members(const float* in, float* out, int n, bool sets) {
+  Mean mean;  // <- members
+  if (sets) mean = {0, 0};
+  for (int i = 0; i < n; ++i) mean.sum += in[i], ++mean.count;
+  out[0] = mean.sum / static_cast<float>(mean.count);
+}
+__global__ void unset_half(const half* in, float* out, int n, bool sets) {
+  half sum;  // <- half
+  if (sets) sum = __float2half(0.f);
+  for (int i = 0; i < n; ++i) sum = __hadd(sum, in[i]);
+  out[0] = __half2float(sum);
+}
+__global__ void unset_bins(const int* in, float* out, int n, bool sets) {
+  unsigned bins[8];  // <- bins
+  if (sets)
+    for (unsigned& bin : bins) bin = 0;
+  for (int i = 0; i < n; ++i) ++bins[in[i] % 8];
+  for (int i = 0; i < 8; ++i) out[i] = static_cast<float>(bins[i]);
+}
+__global__ void unset_flag(const int* in, float* out, int n, bool sets) {
+  bool any;  // <- flag
+  if (sets) any = false;
+  for (int i = 0; i < n; ++i)
+    if (in[i] > 1) any = true;
+  out[0] = any ? 1.f : 0.f;
+}
+// Variables that are right: one that is set where it is used, and a structure that is stored with a member that is nobody's.
+__global__ void set_where_used(const int* in, int* out, Mean* means, int n) {
+  int last, twice;
+  if (n > 4) last = in[4];
+  for (int i = 0; i < n; ++i)
+    if (i > 1) twice = 2 * in[i];
+  out[0] = n > 4 ? last : 0;
+  out[1] = n > 2 ? twice : 0;
+  Mean half_of_it;
+  half_of_it.sum = 1;
+  means[0] = half_of_it;
+}
+
 template <bool Fills>
 __global__ void product(const half* a, float* c) {
   using namespace nvcuda;
@@ -126,6 +182,16 @@ int main(int argc, char** argv) {
   if (uses == "variable") unset_sums<<<1, 1>>>(floats, sums, wide, 8, false);
   if (uses == "vector")
     unset_vectors<<<1, 1>>>(reinterpret_cast<float4*>(floats), reinterpret_cast<float4*>(sums), 8, false);
+  for (const bool sets : {false, true}) {
+    const auto runs = [&](const char* kind) { return sets ? uses.empty() : uses == kind; };
+    if (runs("counter")) unset_counter<<<1, 1>>>(in, sums, 8, sets);
+    if (runs("maximum")) unset_maximum<<<1, 1>>>(floats, sums, 8, sets);
+    if (runs("members")) unset_members<<<1, 1>>>(floats, sums, 8, sets);
+    if (runs("half")) unset_half<<<1, 1>>>(halves, sums, 8, sets);
+    if (runs("bins")) unset_bins<<<1, 1>>>(in, sums, 8, sets);
+    if (runs("flag")) unset_flag<<<1, 1>>>(in, sums, 8, sets);
+  }
+  if (uses.empty()) set_where_used<<<1, 1>>>(in, out + 32, reinterpret_cast<Mean*>(sums + 64), 8);
   if (uses == "fragment") product<false><<<1, 32>>>(halves, sums);
   if (uses.empty()) {
     reduce_by_warps<Add, true><<<1, kThreads>>>(in, out);
