@@ -586,16 +586,15 @@ class Asm:
             return None
         copy = lambda kind, name, names: '%s plumb_%s[] = {%s};' % (kind, name, ', '.join(self.value(n, kind) for n in names))  # noqa: E731
         m, k = shape.groups()
-        if types == ['f32', 'tf32', 'tf32', 'f32'] and (m, k) == ('16', '8'):
-            made = copy('float', 'c', c) + copy('unsigned', 'a', a) + copy('unsigned', 'b', b)
-            made += '::plumb::simt::mma_tf32(plumb_c, plumb_a, plumb_b, ::plumb::simt::Here::at());'
-        elif types in (['f32', 'f16', 'f16', 'f32'], ['f32', 'bf16', 'bf16', 'f32'], ['f16'] * 4) and m == '16' and k in ('8', '16'):
-            wide = types[0] == 'f32'
-            if (len(a), len(b), len(c), len(d)) != (int(k) // 4, int(k) // 8, 4 if wide else 2, 4 if wide else 2):
+        total, a_type, b_type = types[:3]
+        together = ('e4m3', 'e5m2') if a_type in ('e4m3', 'e5m2') else (a_type,)
+        if m == '16' and a_type in self.PAIRS.get(total, ()) and b_type in together and types[3] == total and a_type in self.MMA_DEPTHS:
+            wide, words = total == 'f32', {self.MMA_DEPTHS[a_type]: 4, self.MMA_DEPTHS[a_type] // 2: 2}.get(int(k))
+            if words is None or (len(a), len(b), len(c), len(d)) != (words, words // 2, 4 if wide else 2, 4 if wide else 2):
                 return None
             made = copy('float' if wide else 'unsigned', 'c', c) + copy('unsigned', 'a', a) + copy('unsigned', 'b', b)
-            made += '::plumb::simt::%s(plumb_c, plumb_a, plumb_b, %s, %s::plumb::simt::Here::at());' % (
-                'mma_16bit' if wide else 'mma_f16', k, ('true, ' if types[1] == 'bf16' else 'false, ') if wide else '')
+            made += '::plumb::simt::mma(%s::plumb::simt::Total::%s, %s, plumb_c, plumb_a, plumb_b, ::plumb::simt::Here::at());' % (
+                ''.join('::plumb::simt::Element::%s, ' % t for t in (a_type, b_type)), total, k)
         elif types == ['f64'] * 4:
             made = copy('double', 'c', c) + copy('double', 'a', a) + copy('double', 'b', b)
             made += '::plumb::simt::mma_f64(plumb_c, plumb_a, plumb_b, %s, %s, ::plumb::simt::Here::at());' % (m, k)
@@ -603,7 +602,7 @@ class Asm:
             return None
         return '{ %s %s }' % (made, ' '.join(self.assign(n, 'plumb_c[%d]' % i) for i, n in enumerate(d)))
 
-    TOTALS = {'f32': 'f32', 'f16': 'f16', 's32': 's32'}
+    MMA_DEPTHS = {'tf32': 8, 'f16': 16, 'bf16': 16, 'e4m3': 32, 'e5m2': 32}  # with four words of A; half of it with two
     ELEMENTS = ('tf32', 'f16', 'bf16', 'e4m3', 'e5m2', 's8', 'u8')
     OF_K = {'tf32': 8, 'f16': 16, 'bf16': 16}  # elements of an instruction; 32 of the others
     PAIRS = {'f32': ELEMENTS[:5], 'f16': ('f16', 'e4m3', 'e5m2'), 's32': ('s8', 'u8')}  # what adds to what
