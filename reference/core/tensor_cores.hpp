@@ -1,5 +1,5 @@
 // The arithmetic of tensor cores as one table: what a product of matrices keeps of its terms, by chip and instruction. The CPU executor
-// computes by it (tensor_step.hpp), and the derived bound of such sums follows from it. Read with every kernel: C++17, <cstdint> alone.
+// computes by it (tensor_step.hpp), and the bound of such sums follows from it (tensor_bound.hpp). Read with every kernel: C++17, <cstdint> alone.
 //
 // One step takes `terms` products and the sum so far. All are aligned to the largest exponent among them and cut, toward zero, to
 // `fraction_bits` bits behind it; what is left is added exactly. An fp32 sum is cut, toward zero, to `result_bits` bits behind its leading one;
@@ -11,12 +11,10 @@
 #pragma once
 #include <cstdint>
 
-#include "reference/core/format.hpp"
-
 namespace plumb {
 
-/// Instructions that differ in their sums: mma.sync, of which wmma is made; wgmma.mma_async; tcgen05.mma.
-enum class TensorInstruction : std::uint8_t { mma, wgmma, tcgen05 };
+/// Instructions that differ in their sums: mma.sync; wmma.mma, of which nvcuda::wmma is made; wgmma.mma_async; tcgen05.mma.
+enum class TensorInstruction : std::uint8_t { mma, wmma, wgmma, tcgen05 };
 
 struct TensorCore {
   int chip;  // 90: sm_90; the first one that sums so
@@ -29,14 +27,17 @@ struct TensorCore {
 };
 
 inline constexpr TensorCore kTensorCores[] = {
-    {70, TensorInstruction::mma, 2, 23, 23, 4},      {75, TensorInstruction::mma, 2, 24, 23, 8},
-    {80, TensorInstruction::mma, 2, 24, 23, 8},      {80, TensorInstruction::mma, 4, 24, 23, 4},
-    {89, TensorInstruction::mma, 1, 13, 13, 16},     {90, TensorInstruction::mma, 2, 25, 23, 16},
-    {90, TensorInstruction::mma, 4, 25, 23, 8},      {90, TensorInstruction::mma, 1, 25, 23, 16, true},
-    {90, TensorInstruction::wgmma, 2, 25, 23, 16},   {90, TensorInstruction::wgmma, 4, 25, 23, 8},
-    {90, TensorInstruction::wgmma, 1, 13, 13, 32},   {100, TensorInstruction::tcgen05, 2, 25, 23, 16},
-    {100, TensorInstruction::tcgen05, 4, 25, 23, 8}, {100, TensorInstruction::tcgen05, 1, 25, 23, 32},
-    {120, TensorInstruction::mma, 1, 25, 23, 32},
+    {70, TensorInstruction::mma, 2, 23, 23, 4},       {75, TensorInstruction::mma, 2, 24, 23, 8},
+    {80, TensorInstruction::mma, 2, 24, 23, 8},       {80, TensorInstruction::mma, 4, 24, 23, 4},
+    {89, TensorInstruction::mma, 1, 13, 13, 16},      {90, TensorInstruction::mma, 2, 25, 23, 16},
+    {90, TensorInstruction::mma, 4, 25, 23, 8},       {90, TensorInstruction::mma, 1, 25, 23, 16, true},
+    {120, TensorInstruction::mma, 1, 25, 23, 32},     {70, TensorInstruction::wmma, 2, 23, 23, 4},
+    {75, TensorInstruction::wmma, 2, 24, 23, 8},      {80, TensorInstruction::wmma, 2, 24, 23, 8},
+    {80, TensorInstruction::wmma, 4, 24, 23, 4},      {90, TensorInstruction::wmma, 2, 25, 23, 16},
+    {90, TensorInstruction::wmma, 4, 25, 23, 4},      {90, TensorInstruction::wgmma, 2, 25, 23, 16},
+    {90, TensorInstruction::wgmma, 4, 25, 23, 8},     {90, TensorInstruction::wgmma, 1, 13, 13, 32},
+    {100, TensorInstruction::tcgen05, 2, 25, 23, 16}, {100, TensorInstruction::tcgen05, 4, 25, 23, 8},
+    {100, TensorInstruction::tcgen05, 1, 25, 23, 32},
 };
 
 /// The row for `chip` (90: sm_90) and operands of that many bytes: of the newest chip up to it that has the instruction; of the first one that
@@ -62,19 +63,6 @@ inline constexpr TensorCore kTensorCores[] = {
     least.as_f16 = least.as_f16 || row.as_f16;
   }
   return least;
-}
-
-/// How far a sum of `depth` products, made in steps of that core, may be from the exact one: (T b 2^-F + T 2^-q) W with T = ceil(depth / b).
-/// `weight`, W, is the sum of the magnitudes, or another bound of every partial sum. `sums`: f32, or f16, whose steps are rounded to nearest.
-/// The accumulator begins at 0. Holds for finite results; subnormal ones are covered.
-[[nodiscard]] constexpr double tensor_bound(const TensorCore& core, Format sums, std::int64_t depth,
-                                            double weight) {
-  const auto power = [](int bits) { return 1.0 / static_cast<double>(std::int64_t{1} << bits); };
-  const auto steps = static_cast<double>((depth + core.terms - 1) / core.terms);
-  const double cut = static_cast<double>(core.terms) * power(core.fraction_bits);
-  const double kept = power(sums == Format::f16 ? facts(Format::f16).digits : core.result_bits);
-  const double least = facts(sums).smallest_normal;
-  return steps * (cut + kept) * (weight > least ? weight : least);
 }
 
 }  // namespace plumb

@@ -2,10 +2,11 @@
 // once by the same rules (gpu/simt/language/tensor_products.cpp), and tools/lab/tensor_core_bits.cu compares these with a GPU. C++17.
 //
 // Operands are not normalised: a subnormal number has the exponent of the smallest normal one. A product has the sum of its factors' exponents,
-// so that its significand is below 4. Numbers of value 0 have no exponent to which others are aligned.
+// so that its significand is below 4. Numbers of value 0 have no exponent to which others are aligned. What comes to 0 is +0.
 #pragma once
 #include <cstdint>
 
+#include "reference/core/format.hpp"
 #include "reference/core/small_floats.hpp"
 #include "reference/core/tensor_cores.hpp"
 
@@ -71,12 +72,12 @@ inline double power_of_two(int exponent) {
   return x;
 }
 
-/// `significand`, with `fraction` bits behind the point, cut to `kept` of them behind a number 2^down times as large.
+/// `significand`, with `fraction` bits behind the point, cut to `kept` of them behind a number 2^down times as large; down >= 0.
 inline std::int64_t aligned(std::int32_t significand, int fraction, int down, int kept) {
-  const std::int64_t magnitude = significand < 0 ? -std::int64_t{significand} : significand;
-  const int places = down + fraction - kept;
-  const std::int64_t cut = places <= 0 ? magnitude << -places : places < 63 ? magnitude >> places : 0;
-  return significand < 0 ? -cut : cut;
+  constexpr int kRoom = 32;
+  const std::int64_t sign = significand >> 31;
+  const std::int64_t raised = ((significand ^ sign) - sign) << (kRoom + kept - fraction);
+  return (raised >> (down < 63 - kRoom ? kRoom + down : 63) ^ sign) - sign;
 }
 
 /// The sum where a term is an infinity or NaN.
@@ -96,7 +97,7 @@ inline float beyond_numbers(const TensorTerm* a, const TensorTerm* b, int count,
 
 /// An exact sum as the core hands it on: an fp32 number of `result_bits`, cut, or an f16 number, rounded; both infinite beyond their largest.
 inline float handed_on(const TensorCore& core, Format sums, double sum) {
-  if (sums == Format::f16) return widen<Half>(narrow<Half>(sum));
+  if (sums == Format::f16) return widen<Half>(narrow<Half>(sum)) + 0.0f;
   const double magnitude = sum < 0 ? -sum : sum;
   const double unit = power_of_two(-126 - core.result_bits);  // of subnormal numbers
   std::uint64_t bits;
@@ -106,7 +107,7 @@ inline float handed_on(const TensorCore& core, Format sums, double sum) {
   __builtin_memcpy(&cut, &bits, sizeof cut);
   if (magnitude < 0x1p-126) cut = static_cast<double>(static_cast<std::int64_t>(magnitude / unit)) * unit;
   const float result = cut >= 0x1p128 ? float_of_bits(0x7f800000u) : static_cast<float>(cut);
-  return sum < 0 ? -result : result;
+  return sum < 0 ? 0.0f - result : result;
 }
 }  // namespace detail
 
@@ -130,19 +131,13 @@ inline TensorTerm tensor_term(const TensorCore& core, Format format, std::uint32
   }
 }
 
-/// The exponent to which others are aligned for an accumulator of `sums`: subnormal numbers have that of the smallest normal one.
-inline int tensor_sum_exponent(Format sums, const TensorTerm& sum) {
-  const int least = facts(sums).min_exponent;
-  if (sums == Format::f16 && sum.exponent == kNothing) return kNothing;
-  return sum.exponent > least ? sum.exponent : least;
-}
-
 /// One step: c + sum over k < count of a[k] b[k]. `sums`: f32 or f16, whose numbers c and the result are.
 inline float tensor_step(const TensorCore& core, Format sums, const TensorTerm* a, const TensorTerm* b,
                          int count, float c) {
   using namespace detail;
   const TensorTerm before = term_of<Single, kSumFraction>(bits_of_float(c));
-  int top = tensor_sum_exponent(sums, before);
+  const int least = facts(sums).min_exponent;
+  int top = before.exponent < least && before.exponent != kNothing ? least : before.exponent;
   for (int k = 0; k < count; ++k) {
     const int exponent = a[k].exponent + b[k].exponent;
     top = exponent > top ? exponent : top;

@@ -1,7 +1,7 @@
 // The sums of a GPU's tensor cores beside those that the CPU executor computes (reference/core/tensor_step.hpp), bit by bit. A program of its
 // own, built by name for sm_90a:
 //
-//     nvcc -std=c++17 -O3 -arch=sm_90a -I. -o tensor_core_bits tools/lab/tensor_core_bits.cu
+//     nvcc -std=c++17 -O3 -arch=sm_90a -Xcompiler -march=native -I. -o tensor_core_bits tools/lab/tensor_core_bits.cu
 //     tensor_core_bits [TILES [SEED [SHOWN]]]
 //
 // Per instruction, TILES (1000000) tiles are drawn in eight kinds of data; the differing elements of each kind are counted, and the first SHOWN
@@ -245,7 +245,8 @@ void by_wmma(const Tiles& t) {
   multiply_by_wmma<T, C, K><<<(t.count + 3) / 4, 128>>>(t);
 }
 
-constexpr auto kMma = TensorInstruction::mma, kWgmma = TensorInstruction::wgmma;
+constexpr auto kMma = TensorInstruction::mma, kWmma = TensorInstruction::wmma,
+               kWgmma = TensorInstruction::wgmma;
 constexpr Format kF16 = Format::f16, kBf16 = Format::bf16, kTf32 = Format::tf32, kE4m3 = Format::e4m3,
                  kE5m2 = Format::e5m2, kF32 = Format::f32;
 const Instruction kInstructions[] = {
@@ -263,10 +264,10 @@ const Instruction kInstructions[] = {
     {"mma.m16n8k16.f32.e4m3", kMma, kE4m3, kE4m3, kF32, 16, 8, 16, by_warps<E4m3Short>},
     {"mma.m16n8k32.f16.e4m3", kMma, kE4m3, kE4m3, kF16, 16, 8, 32, by_warps<E4m3Halves>},
     {"mma.m16n8k32.f16.e5m2", kMma, kE5m2, kE5m2, kF16, 16, 8, 32, by_warps<E5m2Halves>},
-    {"wmma.m16n16k16.f32.f16", kMma, kF16, kF16, kF32, 16, 16, 32, by_wmma<__half, float, 16>},
-    {"wmma.m16n16k16.f16.f16", kMma, kF16, kF16, kF16, 16, 16, 32, by_wmma<__half, __half, 16>},
-    {"wmma.m16n16k16.f32.bf16", kMma, kBf16, kBf16, kF32, 16, 16, 32, by_wmma<__nv_bfloat16, float, 16>},
-    {"wmma.m16n16k8.f32.tf32", kMma, kTf32, kTf32, kF32, 16, 16, 32,
+    {"wmma.m16n16k16.f32.f16", kWmma, kF16, kF16, kF32, 16, 16, 32, by_wmma<__half, float, 16>},
+    {"wmma.m16n16k16.f16.f16", kWmma, kF16, kF16, kF16, 16, 16, 32, by_wmma<__half, __half, 16>},
+    {"wmma.m16n16k16.f32.bf16", kWmma, kBf16, kBf16, kF32, 16, 16, 32, by_wmma<__nv_bfloat16, float, 16>},
+    {"wmma.m16n16k8.f32.tf32", kWmma, kTf32, kTf32, kF32, 16, 16, 32,
      by_wmma<nvcuda::wmma::precision::tf32, float, 8>},
     {"wgmma.m64n8k16.f32.f16", kWgmma, kF16, kF16, kF32, 64, 8, 32, by_groups<GroupF16>},
     {"wgmma.m64n8k16.f16.f16", kWgmma, kF16, kF16, kF16, 64, 8, 32, by_groups<GroupF16Halves>},
@@ -317,7 +318,7 @@ Coding coding(Format f) {
 }
 
 constexpr const char* kKinds[] = {"positive", "zero-mean", "wide", "cancelling",
-                                  "special",  "tiny",      "huge", "any bits"};
+                                  "special",  "tiny",      "huge", "any-bits"};
 constexpr int kKindCount = 8;
 
 // A finite number of random fraction, sign and an exponent in [low, high], held to the format's.

@@ -9,8 +9,6 @@ namespace plumb::simt {
 void proxy_fence(Here here);
 
 // ---- wgmma ----
-enum class Element : unsigned char { tf32, f16, bf16, e4m3, e5m2, s8, u8 };
-enum class Total : unsigned char { f32, f16, s32 };
 /// wgmma.mma_async of 64 rows, `columns` columns and 32 bytes along K.
 struct ProductForm {
   int columns;

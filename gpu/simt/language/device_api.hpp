@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "gpu/simt/language/vector_types.hpp"
+#include "reference/core/tensor_cores.hpp"
 
 /// Not instrumented, and never inlined into a function that is: the compiler keeps the two apart.
 #define PLUMB_SIMT_UNTRACKED __attribute__((no_sanitize("thread")))
@@ -122,8 +123,9 @@ void async_wait(int pending);
 void async_wait_all();
 
 [[noreturn]] void trap(const char* what, Here here);
-/// Stops a thread whose instruction sm_90 was the first to have, where the chip under way is an older one.
-void must_be_hopper(const char* instruction, Here here);
+/// Stops a thread whose instruction sm_`first` was the first to have, where the chip under way is an older one.
+void must_be_chip(int first, const char* instruction, Here here);
+inline void must_be_hopper(const char* instruction, Here here) { must_be_chip(90, instruction, here); }
 /// A kernel asks for what the executor does not have: a program ends with exit code 3, which is no finding. Elsewhere it is a trap.
 [[noreturn]] void not_offered(const char* what, Here here);
 /// Ends the calling thread of a kernel where it stands.
@@ -167,13 +169,26 @@ PLUMB_SIMT_UNTRACKED inline float atomic_sum(const volatile void* at, float old,
 
 /// Notes that the calling thread's wmma call reads a fragment that nothing has set.
 void uses_unset_fragment(const char* what, const char* which, Here here);
-void mma_tf32(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], Here here);
 /// c(m x 8) += a(m x k) b(k x 8) for m = 8 or 16, fragments as in gpu/device/ptx/mma.hpp.
 void mma_f64(double* c, const double* a, const double* b, int m, int k, Here here);
-/// c(16 x 8) += a(16 x k) b(k x 8) for k = 8 or 16: pairs of bfloat16 with `brain`, else of half, in the PTX ISA's fragments. The
-/// second form's accumulators are pairs of half.
-void mma_16bit(float* c, const unsigned* a, const unsigned* b, int k, bool brain, Here here);
-void mma_f16(unsigned* c, const unsigned* a, const unsigned* b, int k, Here here);
+/// Elements of the operands of tensor cores' products, and of their sums.
+enum class Element : unsigned char { tf32, f16, bf16, e4m3, e5m2, s8, u8 };
+enum class Total : unsigned char { f32, f16, s32 };
+/// What a product of tensor cores is of; neither integers nor their sums.
+struct TensorForm {
+  TensorInstruction instruction;
+  Element a, b;
+  Total total;
+  int rows, columns, depth;
+  bool negate = false;  // the products
+};
+/// sums(rows, columns) := sums + a(rows, depth) b(columns, depth), transposed, in the bits of the chip under way: codes of the elements, K contiguous,
+/// those of tf32 as fp32. `sums` are fp32 numbers, which f16 ones are rounded to be. Columns are a multiple of 8.
+void tensor_product(const TensorForm& form, const unsigned char* a, const unsigned char* b, float* sums);
+/// c(16 x 8) += a(16 x depth) b(depth x 8), whose rows along K are of 16 or 32 bytes, in the PTX ISA's fragments of mma.sync. `c`: four floats,
+/// or two pairs of half.
+void mma(Element a_of, Element b_of, Total total, int depth, void* c, const unsigned* a, const unsigned* b,
+         Here here);
 /// ldmatrix: `count` 8 x 8 matrices of 16-bit elements, a row of 16 bytes from each address of the first 8 * count lanes.
 void ldmatrix(unsigned* out, const void* row, int count, bool transposed, Here here);
 

@@ -73,7 +73,7 @@ inline void bulk_copy_once(void* shared_dst, const void* global_src, int bytes, 
 // ---- gpu/device/ptx/mma.hpp ----
 using simt::ptx::to_tf32;
 inline void mma_m16n8k8_tf32(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], PLUMB_SIMT_HERE) {
-  simt::mma_tf32(c, a, b, here);
+  simt::mma(simt::Element::tf32, simt::Element::tf32, simt::Total::f32, 8, c, a, b, here);
 }
 inline void mma_m16n8k4_f64(double (&c)[4], const double (&a)[2], const double (&b)[1], PLUMB_SIMT_HERE) {
   simt::mma_f64(c, a, b, 16, 4, here);

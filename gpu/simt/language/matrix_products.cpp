@@ -6,59 +6,44 @@
 
 #include "gpu/simt/language/async_proxy.hpp"
 #include "gpu/simt/language/half_bits.hpp"
+#include "gpu/simt/language/tensor_products.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
 
 namespace {
 
-/// A's rows, B's rows and the sums of a product, as the fragments of the lanes hold them.
-struct Fragments {
-  double a[16][16], b[16][8], c[16][8];
-  int rows = 16, depth = 0;
-  /// Element `i` of the sums that a lane holds.
-  double& sum(int lane, int i) { return c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2]; }
-};
+constexpr int kMostRowBytes = 32;  // of an operand of mma.sync along K
 
-// Products are added one after another, each rounded once; those of types below fp64 are exact in themselves.
-[[gnu::always_inline]] inline void multiply_in_order(Fragments& f) {
-  for (int row = 0; row < f.rows; ++row) {
-    for (int k = 0; k < f.depth; ++k)
-      for (int col = 0; col < 8; ++col) f.c[row][col] = std::fma(f.a[row][k], f.b[k][col], f.c[row][col]);
+// fp64 products are added one after another, each rounded once.
+[[gnu::always_inline]] inline void multiply_in_order(int rows, int depth, const double (&a)[16][16],
+                                                     const double (&b)[16][8], double (&c)[16][8]) {
+  for (int row = 0; row < rows; ++row) {
+    for (int k = 0; k < depth; ++k)
+      for (int col = 0; col < 8; ++col) c[row][col] = std::fma(a[row][k], b[k][col], c[row][col]);
   }
 }
-void multiply_by_calls(Fragments& f) { multiply_in_order(f); }
+void multiply_by_calls(int rows, int depth, const double (&a)[16][16], const double (&b)[16][8],
+                       double (&c)[16][8]) {
+  multiply_in_order(rows, depth, a, b, c);
+}
 #if defined(__x86_64__)
 // The same numbers by an instruction for four of them.
-[[gnu::target("avx2,fma")]] void multiply_by_instructions(Fragments& f) { multiply_in_order(f); }
-void multiply(Fragments& f) {
+[[gnu::target("avx2,fma")]] void multiply_by_instructions(int rows, int depth, const double (&a)[16][16],
+                                                          const double (&b)[16][8], double (&c)[16][8]) {
+  multiply_in_order(rows, depth, a, b, c);
+}
+void multiply_f64(int rows, int depth, const double (&a)[16][16], const double (&b)[16][8],
+                  double (&c)[16][8]) {
   static const bool has_them = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2");
-  (has_them ? multiply_by_instructions : multiply_by_calls)(f);
+  (has_them ? multiply_by_instructions : multiply_by_calls)(rows, depth, a, b, c);
 }
 #else
-void multiply(Fragments& f) { multiply_by_calls(f); }
-#endif
-
-struct Tf32Lane {
-  const unsigned* a;
-  const unsigned* b;
-  float* c;
-};
-
-void multiply_tf32(unsigned, void* const* in, void* const*) {
-  const auto lane = [&](int l) { return static_cast<const Tf32Lane*>(in[l]); };
-  const auto tf32 = [](unsigned bits) { return static_cast<double>(from_bits(bits & 0xffffe000u)); };
-  Fragments f;
-  f.depth = 8;
-  for (int l = 0; l < kWarp; ++l) {
-    for (int i = 0; i < 4; ++i) f.a[l / 4 + i % 2 * 8][l % 4 + i / 2 * 4] = tf32(lane(l)->a[i]);
-    for (int i = 0; i < 2; ++i) f.b[l % 4 + i * 4][l / 4] = tf32(lane(l)->b[i]);
-    for (int i = 0; i < 4; ++i) f.sum(l, i) = lane(l)->c[i];
-  }
-  multiply(f);
-  for (int l = 0; l < kWarp; ++l)
-    for (int i = 0; i < 4; ++i) lane(l)->c[i] = static_cast<float>(f.sum(l, i));
+void multiply_f64(int rows, int depth, const double (&a)[16][16], const double (&b)[16][8],
+                  double (&c)[16][8]) {
+  multiply_by_calls(rows, depth, a, b, c);
 }
+#endif
 
 struct F64Lane {
   const double* a;
@@ -67,22 +52,20 @@ struct F64Lane {
   int m, k;
 };
 
-void multiply_f64(unsigned, void* const* in, void* const*) {
+void multiply_lanes_f64(unsigned, void* const* in, void* const*) {
   const auto lane = [&](int l) { return static_cast<const F64Lane*>(in[l]); };
-  Fragments f;
-  f.depth = lane(0)->k;
-  f.rows = lane(0)->m;
-  const int tall = f.rows / 8;  // A fragments per column step
+  double a[16][16], b[16][8], c[16][8];
+  const int depth = lane(0)->k, rows = lane(0)->m, tall = rows / 8;  // fragments of A for four columns
   for (int l = 0; l < kWarp; ++l) {
-    for (int k = 0; k < f.depth / 4; ++k) {
-      for (int i = 0; i < tall; ++i) f.a[l / 4 + i * 8][l % 4 + k * 4] = lane(l)->a[i + tall * k];
-      f.b[l % 4 + k * 4][l / 4] = lane(l)->b[k];
+    for (int k = 0; k < depth / 4; ++k) {
+      for (int i = 0; i < tall; ++i) a[l / 4 + i * 8][l % 4 + k * 4] = lane(l)->a[i + tall * k];
+      b[l % 4 + k * 4][l / 4] = lane(l)->b[k];
     }
-    for (int i = 0; i < 2 * tall; ++i) f.sum(l, i) = lane(l)->c[i];
+    for (int i = 0; i < 2 * tall; ++i) c[l / 4 + i / 2 * 8][l % 4 * 2 + i % 2] = lane(l)->c[i];
   }
-  multiply(f);
+  multiply_f64(rows, depth, a, b, c);
   for (int l = 0; l < kWarp; ++l)
-    for (int i = 0; i < 2 * tall; ++i) lane(l)->c[i] = f.sum(l, i);
+    for (int i = 0; i < 2 * tall; ++i) lane(l)->c[i] = c[l / 4 + i / 2 * 8][l % 4 * 2 + i % 2];
 }
 
 struct WholeLane {
@@ -103,45 +86,72 @@ void combine_whole(unsigned mask, void* const* in, void* const*) {
   if (combine != nullptr) combine(mask, inner, nullptr);
 }
 
-struct PairLane {
+struct WordLane {
+  Element a_of, b_of;
+  Total total;
+  int depth;
+  void* c;
   const unsigned* a;
   const unsigned* b;
-  float* c;
-  unsigned* half_c;  // in place of c
-  int k;
-  bool brain;
 };
 
-// The PTX ISA's fragments for m16n8k8 and m16n8k16 of 16-bit elements: with g = lane / 4 and t = lane % 4, A holds the pairs (g, 2t),
-// (g + 8, 2t), and then those 8 columns on; B (2t, g), then 8 rows on; C (g, 2t) and (g + 8, 2t).
-void multiply_pairs(unsigned, void* const* in, void* const*) {
-  const auto lane = [&](int l) { return static_cast<const PairLane*>(in[l]); };
-  const int depth = lane(0)->k;
-  const bool brain = lane(0)->brain;
-  const auto element = [brain](unsigned pair, int which) {
-    const auto bits = static_cast<unsigned short>(which != 0 ? pair >> 16 : pair);
-    return static_cast<double>(brain ? widen<Brain>(bits) : widen<Half>(bits));
-  };
-  Fragments f{};
-  f.depth = depth;
-  for (int k = 0; k < depth; ++k) {
-    for (int row = 0; row < 16; ++row)
-      f.a[row][k] = element(lane(row % 8 * 4 + k % 8 / 2)->a[row / 8 + 2 * (k / 8)], k % 2);
-    for (int col = 0; col < 8; ++col) f.b[k][col] = element(lane(col * 4 + k % 8 / 2)->b[k / 8], k % 2);
+// The sums of a lane that are f16, in pairs, as numbers, and back.
+void widen_pairs(const void* c, float (&to)[4]) {
+  unsigned short codes[4];
+  std::memcpy(codes, c, sizeof codes);
+  for (int i = 0; i < 4; ++i) to[i] = widen<Half>(codes[i]);
+}
+void narrow_pairs(const float (&from)[4], void* c) {
+  unsigned short codes[4];
+  for (int i = 0; i < 4; ++i) codes[i] = narrow<Half>(static_cast<double>(from[i]));
+  std::memcpy(c, codes, sizeof codes);
+}
+
+const char* name_of(Element a_of, Total total) {
+  const bool half = total == Total::f16;
+  switch (a_of) {
+    case Element::tf32:
+      return "mma.sync (tf32)";
+    case Element::bf16:
+      return "mma.sync (bf16)";
+    case Element::e4m3:
+      return half ? "mma.sync (e4m3, f16 accumulators)" : "mma.sync (e4m3)";
+    case Element::e5m2:
+      return half ? "mma.sync (e5m2, f16 accumulators)" : "mma.sync (e5m2)";
+    default:
+      return half ? "mma.sync (f16 accumulators)" : "mma.sync (f16)";
   }
-  multiply(f);
+}
+
+// The PTX ISA's fragments of m16n8: with g = lane / 4 and t = lane % 4, A's words hold bytes 4t.. of row g and of row g + 8, and then those
+// 16 bytes on; B's bytes 4t.. of column g, then 16 bytes on; the sums are (g, 2t), (g, 2t + 1), and those 8 rows on.
+void multiply_words(unsigned, void* const* in, void* const*) {
+  const auto lane = [&](int l) { return static_cast<const WordLane*>(in[l]); };
+  const WordLane& form = *lane(0);
+  const int row_bytes = form.depth * bytes_of(form.a_of);
+  unsigned char a[16 * kMostRowBytes], b[8 * kMostRowBytes];
+  float c[16][8];
   for (int l = 0; l < kWarp; ++l) {
-    const PairLane& mine = *lane(l);
-    for (int i = 0; i < 4; ++i) {
-      if (mine.half_c == nullptr) {
-        mine.c[i] = static_cast<float>(mine.c[i] + f.sum(l, i));
-      } else {
-        unsigned& pair = mine.half_c[i / 2];
-        const int shift = i % 2 * 16;
-        const auto before = static_cast<unsigned short>(pair >> shift);
-        const unsigned now = narrow<Half>(static_cast<double>(widen<Half>(before)) + f.sum(l, i));
-        pair = (pair & ~(0xffffu << shift)) | now << shift;
-      }
+    const int g = l / 4, at = l % 4 * 4;
+    for (int r = 0; r < row_bytes / 8; ++r)
+      std::memcpy(a + (g + r % 2 * 8) * row_bytes + r / 2 * 16 + at, &lane(l)->a[r], 4);
+    for (int r = 0; r < row_bytes / 16; ++r) std::memcpy(b + g * row_bytes + r * 16 + at, &lane(l)->b[r], 4);
+    float mine[4];
+    if (form.total == Total::f16) {
+      widen_pairs(lane(l)->c, mine);
+    } else {
+      std::memcpy(mine, lane(l)->c, sizeof mine);
+    }
+    for (int i = 0; i < 4; ++i) c[g + i / 2 * 8][l % 4 * 2 + i % 2] = mine[i];
+  }
+  tensor_product({TensorInstruction::mma, form.a_of, form.b_of, form.total, 16, 8, form.depth}, a, b, c[0]);
+  for (int l = 0; l < kWarp; ++l) {
+    float mine[4];
+    for (int i = 0; i < 4; ++i) mine[i] = c[l / 4 + i / 2 * 8][l % 4 * 2 + i % 2];
+    if (form.total == Total::f16) {
+      narrow_pairs(mine, lane(l)->c);
+    } else {
+      std::memcpy(lane(l)->c, mine, sizeof mine);
     }
   }
 }
@@ -219,24 +229,17 @@ void uses_unset_fragment(const char* what, const char* which, Here here) {
   if (f != nullptr) f->finding.hint = "wmma::fill_fragment or wmma::load_matrix_sync comes before";
 }
 
-void mma_tf32(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], Here here) {
-  Tf32Lane mine{a, b, c};
-  whole_warp_exchange("mma.sync (tf32)", &multiply_tf32, &mine, here);
-}
-
 void mma_f64(double* c, const double* a, const double* b, int m, int k, Here here) {
   F64Lane mine{a, b, c, m, k};
-  whole_warp_exchange("mma.sync (f64)", &multiply_f64, &mine, here);
+  whole_warp_exchange("mma.sync (f64)", &multiply_lanes_f64, &mine, here);
 }
 
-void mma_16bit(float* c, const unsigned* a, const unsigned* b, int k, bool brain, Here here) {
-  PairLane mine{a, b, c, nullptr, k, brain};
-  whole_warp_exchange(brain ? "mma.sync (bf16)" : "mma.sync (f16)", &multiply_pairs, &mine, here);
-}
-
-void mma_f16(unsigned* c, const unsigned* a, const unsigned* b, int k, Here here) {
-  PairLane mine{a, b, nullptr, c, k, false};
-  whole_warp_exchange("mma.sync (f16 accumulators)", &multiply_pairs, &mine, here);
+void mma(Element a_of, Element b_of, Total total, int depth, void* c, const unsigned* a, const unsigned* b,
+         Here here) {
+  const char* const name = name_of(a_of, total);
+  if (bytes_of(a_of) == 1) must_be_chip(89, name, here);
+  WordLane mine{a_of, b_of, total, depth, c, a, b};
+  whole_warp_exchange(name, &multiply_words, &mine, here);
 }
 
 void ldmatrix(unsigned* out, const void* row, int count, bool transposed, Here here) {

@@ -26,16 +26,16 @@ struct Described {
 const char* cannot_read(const Described& operand);
 /// Offsets in shared memory of the 16-byte units that hold rows [first, first + rows).
 std::vector<std::uint32_t> units_of(const Described& operand, int first, int rows);
-/// Those rows as numbers: (rows, depth).
-void fetch(const Described& operand, const unsigned char* shared, int first, int rows, double* to);
-/// The 16 rows of A in a warp's registers, four of each lane: (16, depth).
-void fetch(Element element, const unsigned (&a)[32][4], double* to);
+/// Those rows as they lie along K: (rows, kBytesAlongK).
+void fetch(const Described& operand, const unsigned char* shared, int first, int rows, unsigned char* to);
+/// The 16 rows of A in a warp's registers, four of each lane.
+void fetch(const unsigned (&a)[32][4], unsigned char* to);
 
-/// product (16, columns), which holds zeros, becomes a (16, depth) times the transpose of b (columns, depth): exact products, added in double
-/// in the order of K.
-void multiply(const ProductForm& form, const double* a, const double* b, double* product);
-/// Adds a lane's elements of that to its registers of the sums, which hold the rows and columns that mma.sync's do; with `add` false they are
+/// The registers of the sums of each lane, which hold the rows and columns that mma.sync's do.
+using WarpSums = unsigned* [32];
+/// Adds a (16, kBytesAlongK) times the transpose of b (columns, kBytesAlongK) to a warp's sums, in the bits of the chip under way; with `add` false they are
 /// taken as zeros.
-void add_product(const ProductForm& form, const double* product, bool add, int lane, unsigned* sums);
+void add_product(const ProductForm& form, const unsigned char* a, const unsigned char* b, bool add,
+                 const WarpSums& sums);
 
 }  // namespace plumb::simt

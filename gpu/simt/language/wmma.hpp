@@ -2,8 +2,8 @@
 // 8-bit integers.
 //
 // A fragment's layout is nobody's business, so it is the simplest: a matrix's elements in the order of its lines in memory, an equal run
-// of them to each lane. Loads and stores are each lane's own accesses at the caller's line; a product is one where all lanes have met,
-// summed in double precision and rounded once.
+// of them to each lane. Loads and stores are each lane's own accesses at the caller's line; a product is one where all lanes have met:
+// of f16, bf16 and tf32 in the bits of the chip (tensor_products.hpp), of fp64 in the order of K.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -64,35 +64,35 @@ struct Extent {
   static constexpr int cols = std::is_same<Use, matrix_a>::value ? K : N;
 };
 
-// The value as the product takes it. By bits where it is a class: an inlined member function would be watched as the kernel's code.
-template <class T, class S>
-PLUMB_SIMT_UNTRACKED double value_of(const S& stored) {
-  if constexpr (std::is_same<T, precision::tf32>::value) {
-    unsigned bits;
-    __builtin_memcpy(&bits, &stored, sizeof bits);
-    return static_cast<double>(::plumb::simt::from_bits(bits & 0xffffe000u));
-  } else if constexpr (std::is_arithmetic<S>::value) {
-    return static_cast<double>(stored);
+// What tensor cores multiply; fp64 and integers are multiply_plainly()'s.
+template <class T>
+inline constexpr bool kOfTensorCores =
+    std::is_same<T, precision::tf32>::value || std::is_same<T, __half>::value ||
+    std::is_same<T, __nv_bfloat16>::value;
+template <class T>
+inline constexpr ::plumb::simt::Element kElement =
+    std::is_same<T, precision::tf32>::value ? ::plumb::simt::Element::tf32
+    : std::is_same<T, __half>::value        ? ::plumb::simt::Element::f16
+                                            : ::plumb::simt::Element::bf16;
+
+// Accumulators of tensor cores as fp32 numbers. By bits: an inlined member function would be watched as the kernel's code.
+template <class S>
+PLUMB_SIMT_UNTRACKED float number_of(const S& stored) {
+  if constexpr (std::is_same<S, float>::value) {
+    return stored;
   } else {
     unsigned short bits;
     __builtin_memcpy(&bits, &stored, sizeof bits);
-    using Format =
-        std::conditional_t<std::is_same<S, __half>::value, ::plumb::simt::Half, ::plumb::simt::Brain>;
-    return static_cast<double>(::plumb::simt::widen<Format>(bits));
+    return ::plumb::simt::widen<::plumb::simt::Half>(bits);
   }
 }
-
-template <class T>
-PLUMB_SIMT_UNTRACKED void set_value(T& to, double value, bool saturate) {
-  if (saturate && value != value) value = 0.0;
-  if constexpr (std::is_integral<T>::value) {
-    if (saturate) value = std::fmin(std::fmax(value, -2147483648.0), 2147483647.0);
-    to = static_cast<T>(static_cast<long long>(value));
-  } else if constexpr (std::is_arithmetic<T>::value) {
-    to = static_cast<T>(value);
-    if (saturate && std::isinf(to)) to = std::copysign(std::numeric_limits<T>::max(), to);
+template <class S>
+PLUMB_SIMT_UNTRACKED void set_number(S& to, float value, bool saturate) {
+  if (saturate && value != value) value = 0.0f;
+  if constexpr (std::is_same<S, float>::value) {
+    to = saturate && std::isinf(value) ? std::copysign(std::numeric_limits<float>::max(), value) : value;
   } else {
-    unsigned short bits = ::plumb::simt::narrow<::plumb::simt::Half>(value);
+    unsigned short bits = ::plumb::simt::narrow<::plumb::simt::Half>(static_cast<double>(value));
     if (saturate && (bits & 0x7fffu) == 0x7c00u) --bits;
     __builtin_memcpy(&to, &bits, sizeof bits);
   }
@@ -207,42 +207,77 @@ struct ProductLane {
   bool saturate;
 };
 
+// fp64 in the order of K; integers exactly.
+template <int Rows, int Cols, int Depth, class S, class Sum>
+PLUMB_SIMT_UNTRACKED void multiply_plainly(const S (&a)[Rows][Depth], const S (&b)[Cols][Depth],
+                                           Sum (&c)[Rows][Cols], bool saturate) {
+  for (int row = 0; row < Rows; ++row) {
+    for (int col = 0; col < Cols; ++col) {
+      if constexpr (std::is_integral<S>::value) {
+        long long sum = c[row][col];
+        for (int k = 0; k < Depth; ++k) sum += static_cast<long long>(a[row][k]) * b[col][k];
+        if (saturate && sum > 2147483647LL) sum = 2147483647LL;
+        if (saturate && sum < -2147483648LL) sum = -2147483648LL;
+        c[row][col] = static_cast<Sum>(sum);
+      } else {
+        for (int k = 0; k < Depth; ++k) c[row][col] = std::fma(a[row][k], b[col][k], c[row][col]);
+      }
+    }
+  }
+}
+
+// Elements of all lanes of a fragment, as lines of `Line` elements along K.
+template <class F, int Lines, int Line, class S>
+PLUMB_SIMT_UNTRACKED void gather(const F& f, int lane, bool along_k, S (&to)[Lines][Line]) {
+  for (int i = 0; i < F::num_elements; ++i) {
+    const int e = lane * F::num_elements + i;
+    S& element = along_k ? to[e / Line][e % Line] : to[e % Lines][e / Lines];
+    __builtin_memcpy(&element, &f.x[i], sizeof element);
+  }
+}
+
 template <class A, class B, class C, class D>
 PLUMB_SIMT_UNTRACKED void multiply(unsigned, void* const* in, void* const*) {
   using Lane = ProductLane<A, B, C, D>;
+  using T = typename A::element_type;
+  using S = typename A::storage_element_type;
+  constexpr bool kPlain = !kOfTensorCores<T>;
+  using Sum = std::conditional_t<kPlain, typename C::element_type, float>;
   constexpr int kRows = A::rows, kCols = B::cols, kDepth = A::cols;
-  double a[kRows][kDepth];
-  double b[kCols][kDepth];
+  using Code = std::conditional_t<sizeof(S) == 2, unsigned short, S>;
+  Code a[kRows][kDepth], b[kCols][kDepth];
+  Sum c[kRows][kCols];
   for (int lane = 0; lane < 32; ++lane) {
     const Lane& mine = *static_cast<const Lane*>(in[lane]);
-    for (int i = 0; i < A::num_elements; ++i) {
-      const int e = lane * A::num_elements + i;
-      const double v = value_of<typename A::element_type>(mine.a->x[i]);
-      (A::kByColumns ? a[e % kRows][e / kRows] : a[e / kDepth][e % kDepth]) = v;
+    gather(*mine.a, lane, !A::kByColumns, a);
+    gather(*mine.b, lane, B::kByColumns, b);
+    for (int i = 0; i < C::num_elements; ++i) {
+      const int e = lane * C::num_elements + i;
+      if constexpr (kPlain) {
+        c[e / kCols][e % kCols] = mine.c->x[i];
+      } else {
+        c[e / kCols][e % kCols] = number_of(mine.c->x[i]);
+      }
     }
-    for (int i = 0; i < B::num_elements; ++i) {
-      const int e = lane * B::num_elements + i;
-      const double v = value_of<typename B::element_type>(mine.b->x[i]);
-      (B::kByColumns ? b[e / kDepth][e % kDepth] : b[e % kCols][e / kCols]) = v;
-    }
+  }
+  if constexpr (kPlain) {
+    multiply_plainly(a, b, c, static_cast<const Lane*>(in[0])->saturate);
+  } else {
+    constexpr auto kTotal = std::is_same<typename D::element_type, float>::value ? ::plumb::simt::Total::f32
+                                                                                 : ::plumb::simt::Total::f16;
+    ::plumb::simt::tensor_product(
+        {::plumb::TensorInstruction::wmma, kElement<T>, kElement<T>, kTotal, kRows, kCols, kDepth},
+        reinterpret_cast<const unsigned char*>(a), reinterpret_cast<const unsigned char*>(b), c[0]);
   }
   for (int lane = 0; lane < 32; ++lane) {
     const Lane& mine = *static_cast<const Lane*>(in[lane]);
-    for (int i = 0; i < C::num_elements; ++i) {
-      const int e = lane * C::num_elements + i;
-      const double* const row = a[e / kCols];
-      const double* const col = b[e % kCols];
-      const double start = value_of<typename C::element_type>(mine.c->x[i]);
-      double sum = std::is_same<typename A::element_type, double>::value ? start : 0.0;
-      for (int k = 0; k < kDepth; ++k) {
-        if constexpr (std::is_same<typename A::element_type, double>::value) {
-          sum = std::fma(row[k], col[k], sum);
-        } else {
-          sum += row[k] * col[k];
-        }
+    for (int i = 0; i < D::num_elements; ++i) {
+      const int e = lane * D::num_elements + i;
+      if constexpr (kPlain) {
+        mine.d->x[i] = c[e / kCols][e % kCols];
+      } else {
+        set_number(mine.d->x[i], c[e / kCols][e % kCols], mine.saturate);
       }
-      if constexpr (!std::is_same<typename A::element_type, double>::value) sum += start;
-      set_value(mine.d->x[i], sum, mine.saturate);
     }
   }
 }

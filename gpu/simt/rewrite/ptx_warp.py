@@ -59,7 +59,7 @@ class Warp:
         if shape is None or behind or 'row' not in words or words[-5] not in ('col', 'satfinite'):
             return None
         m, k = (int(n) for n in shape.groups())
-        if types[0] == 's32' or types[1] in ('e4m3', 'e5m2'):
+        if types[0] == 's32':
             return self.byte_product(types, m, k, 'satfinite' in words, (d, a, b, c))
         return self.float_product(types, m, k, (d, a, b, c)) if 'satfinite' not in words else None
 
@@ -71,35 +71,30 @@ class Warp:
 
     def byte_product(self, types, m, k, saturates, operands):
         d, a, b, c = operands
-        kind = {'s32': 'int', 'f32': 'float'}.get(types[0])
-        known = ('s8', 'u8') if kind == 'int' else ('e4m3', 'e5m2')
-        if kind is None or types[3] != types[0] or not set(types[1:3]) <= set(known) or (saturates and kind != 'int'):
-            return None
-        if (m, k) not in ((8, 16), (16, 16), (16, 32)) or (kind == 'float' and k != 32):
+        if types[3] != 's32' or not set(types[1:3]) <= {'s8', 'u8'} or (m, k) not in ((8, 16), (16, 16), (16, 32)):
             return None
         if (len(a), len(b), len(c), len(d)) != (m * k // 128, k // 16, m // 4, m // 4):
             return None
-        made = self.array(kind, 'c', c) + self.array('unsigned', 'a', a) + self.array('unsigned', 'b', b)
-        made += '::plumb::simt::mma_bytes(plumb_c, plumb_a, plumb_b, {%d, %d, ::plumb::simt::ByteElement::%s, ::plumb::simt::ByteElement::%s, %s}, ' \
+        made = self.array('int', 'c', c) + self.array('unsigned', 'a', a) + self.array('unsigned', 'b', b)
+        made += '::plumb::simt::mma_bytes(plumb_c, plumb_a, plumb_b, {%d, %d, ::plumb::simt::Element::%s, ::plumb::simt::Element::%s, %s}, ' \
                 '%s);' % (m, k, types[1], types[2], str(saturates).lower(), HERE)
-        return self.stored_sums(made, d, kind)
+        return self.stored_sums(made, d, 'int')
+
+    MMA_DEPTHS = {'tf32': 8, 'f16': 16, 'bf16': 16, 'e4m3': 32, 'e5m2': 32}  # with four words of A; half of it with two
 
     def float_product(self, types, m, k, operands):
         d, a, b, c = operands
-        parts = self.array('unsigned', 'a', a) + self.array('unsigned', 'b', b) if types != ['f64'] * 4 else ''
-        if types == ['f32', 'tf32', 'tf32', 'f32'] and m == 16 and k in (4, 8):
-            if k == 4:  # as one of 8 whose other half is zero
-                parts = self.array('unsigned', 'a', a + ['0', '0']) + self.array('unsigned', 'b', b + ['0'])
-            made = self.array('float', 'c', c) + parts + '::plumb::simt::mma_tf32(plumb_c, plumb_a, plumb_b, %s);' % HERE
-            return self.stored_sums(made, d, 'float')
-        if types in (['f32', 'f16', 'f16', 'f32'], ['f32', 'bf16', 'bf16', 'f32'], ['f16'] * 4) and m == 16 and k in (8, 16):
-            wide = types[0] == 'f32'
-            if (len(a), len(b), len(c), len(d)) != (k // 4, k // 8, 4 if wide else 2, 4 if wide else 2):
+        total, a_type, b_type, kept = types
+        together = ('e4m3', 'e5m2') if a_type in ('e4m3', 'e5m2') else (a_type,)
+        if m == 16 and a_type in self.PAIRS.get(total, ()) and b_type in together and kept == total and a_type in self.MMA_DEPTHS:
+            sums, words = 4 if total == 'f32' else 2, {self.MMA_DEPTHS[a_type]: 4, self.MMA_DEPTHS[a_type] // 2: 2}.get(k)
+            if words is None or (len(a), len(b), len(c), len(d)) != (words, words // 2, sums, sums):
                 return None
-            made = self.array('float' if wide else 'unsigned', 'c', c) + parts
-            made += '::plumb::simt::%s(plumb_c, plumb_a, plumb_b, %d, %s%s);' % (
-                'mma_16bit' if wide else 'mma_f16', k, ('true, ' if types[1] == 'bf16' else 'false, ') if wide else '', HERE)
-            return self.stored_sums(made, d, 'float' if wide else 'unsigned')
+            kind = 'float' if total == 'f32' else 'unsigned'
+            made = self.array(kind, 'c', c) + self.array('unsigned', 'a', a) + self.array('unsigned', 'b', b)
+            made += '::plumb::simt::mma(%s::plumb::simt::Total::%s, %d, plumb_c, plumb_a, plumb_b, %s);' % (
+                ''.join('::plumb::simt::Element::%s, ' % t for t in (a_type, b_type)), total, k, HERE)
+            return self.stored_sums(made, d, kind)
         if types == ['f64'] * 4 and (m, k) in ((8, 4), (16, 4), (16, 8), (16, 16)):
             made = self.array('double', 'c', c) + self.array('double', 'a', a) + self.array('double', 'b', b)
             return self.stored_sums(made + '::plumb::simt::mma_f64(plumb_c, plumb_a, plumb_b, %d, %d, %s);' % (m, k, HERE), d, 'double')

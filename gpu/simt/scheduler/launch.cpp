@@ -86,10 +86,10 @@ void refuse(LaunchError error, const std::string& text) {
   current().run.is_stopped = true;
 }
 
-void must_be_hopper(const char* instruction, Here here) {
+void must_be_chip(int first, const char* instruction, Here here) {
   const int chip = current().run.chip->chip;
-  if (chip < 90)
-    trap(fmt::format("{} on sm_{}: sm_90 was the first to have it", instruction, chip).c_str(), here);
+  if (chip < first)
+    trap(fmt::format("{} on sm_{}: sm_{} was the first to have it", instruction, chip, first).c_str(), here);
 }
 
 void refuse_block(unsigned most_threads) {

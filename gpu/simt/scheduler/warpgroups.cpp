@@ -272,21 +272,20 @@ void read_operands(const Thread& t, WarpProducts& w, const StartedProduct& p, Gr
 }
 
 void compute(const Block& block, unsigned warp, WarpProducts& w, std::uint64_t upto) {
-  std::vector<double> a, b, sums;
+  unsigned char a[kRowsOfWarp * kBytesAlongK];
+  std::vector<unsigned char> b;
   for (; !w.open.empty() && w.open.front()->number < upto; w.open.pop_front()) {
     const StartedProduct& p = *w.open.front();
-    const auto depth = static_cast<std::size_t>(depth_of(p.form.a));
-    a.resize(kRowsOfWarp * depth);
-    b.resize(static_cast<std::size_t>(p.form.columns) * depth);
     if (p.a_in_registers) {
-      fetch(p.form.a, p.a, a.data());
+      fetch(p.a, a);
     } else {
-      fetch(of_a(p), block.arena, first_row(warp), kRowsOfWarp, a.data());
+      fetch(of_a(p), block.arena, first_row(warp), kRowsOfWarp, a);
     }
+    b.resize(static_cast<std::size_t>(p.form.columns * kBytesAlongK));
     fetch(of_b(p), block.arena, 0, p.form.columns, b.data());
-    sums.assign(static_cast<std::size_t>(kRowsOfWarp * p.form.columns), 0.0);
-    multiply(p.form, a.data(), b.data(), sums.data());
-    for (int l = 0; l < kWarp; ++l) add_product(p.form, sums.data(), p.add, l, p.sums->lanes[l].now.data());
+    WarpSums sums;
+    for (int l = 0; l < kWarp; ++l) sums[l] = p.sums->lanes[l].now.data();
+    add_product(p.form, a, b.data(), p.add, sums);
   }
 }
 

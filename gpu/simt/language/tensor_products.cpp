@@ -1,0 +1,261 @@
+#include "gpu/simt/language/tensor_products.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+// Vectors of the compiler's: instructions where the processor has them, plain code where not. By reference, since how they are passed depends on
+// the processor.
+constexpr int kLanes = 8;
+using Ints = std::int32_t __attribute__((vector_size(32)));
+using FourInts = std::int32_t __attribute__((vector_size(16)));
+using FourFloats = float __attribute__((vector_size(16)));
+using FourDoubles = double __attribute__((vector_size(32)));
+using FourLongs = std::int64_t __attribute__((vector_size(32)));
+
+constexpr int kExactTerms = 16;  // products of 27 bits that an Ints adds without overflow
+
+// Eight columns of B, in the order of the steps.
+struct Columns {
+  Ints significand[kMostDepth], exponent[kMostDepth];
+};
+
+struct Step {
+  const TensorCore& core;
+  Format sums;
+  int count;
+};
+// How far significands of `fraction` bits are shifted up before they are cut, and down with the cut.
+int up(const Step& s, int fraction) { return std::max(0, s.core.fraction_bits - fraction); }
+int down(const Step& s, int fraction) { return std::max(0, fraction - s.core.fraction_bits); }
+
+// Sums before a step: significands without signs, exponents, signs as masks.
+struct Before {
+  Ints significand, exponent, sign;
+};
+[[gnu::always_inline]] inline void split(const float* sums, Before& out) {
+  Ints bits;
+  std::memcpy(&bits, sums, sizeof bits);
+  const Ints field = bits >> 23 & 255;
+  out.significand = (bits & 0x7fffff) | ((field != 0) & 0x800000);
+  out.exponent = (field == 0 ? field + 1 : field) - 127;  // 128 beyond the numbers, and any of 0
+  out.sign = bits >> 31;
+}
+
+[[gnu::always_inline]] inline void find_top(const Step& s, const TensorTerm* a, const Columns& b, int first,
+                                            const Before& before, Ints& top) {
+  const Ints none = {};
+  const Ints least = none + facts(s.sums).min_exponent;
+  top = before.exponent > least ? before.exponent : least;
+  top = before.significand == 0 ? none + kNothing : top;
+  for (int k = 0; k < s.count; ++k) {
+    const Ints exponent = b.exponent[first + k] + a[k].exponent;
+    top = exponent > top ? exponent : top;
+  }
+}
+
+[[gnu::always_inline]] inline void cut(const Ints& magnitude, const Ints& sign, Ints places, Ints& out) {
+  const Ints most = Ints{} + 31;
+  places = places > most ? most : places;
+  out = (magnitude >> places ^ sign) - sign;
+}
+
+// The sums of the terms as they are cut, exactly: two parts of the products, and the sum before.
+[[gnu::always_inline]] inline void add_cut(const Step& s, const TensorTerm* a, const Columns& b, int first,
+                                           const Before& before, const Ints& top, Ints (&parts)[3]) {
+  const int up_products = up(s, 2 * kTermFraction), down_products = down(s, 2 * kTermFraction);
+  for (int k = 0; k < s.count; ++k) {
+    const Ints product = b.significand[first + k] * (a[k].significand * (1 << up_products));
+    const Ints sign = product >> 31;
+    Ints term;
+    cut((product ^ sign) - sign, sign, top - b.exponent[first + k] + (down_products - a[k].exponent), term);
+    parts[k / kExactTerms] += term;
+  }
+  cut(before.significand << up(s, kSumFraction), before.sign, top - before.exponent + down(s, kSumFraction),
+      parts[2]);
+}
+
+// value := the sum of the parts, times 2^(top - fraction bits).
+[[gnu::always_inline]] inline void scale(const Step& s, const Ints (&parts)[3], const Ints& top,
+                                         double* value) {
+  FourInts quarter[4][2];
+  std::memcpy(quarter, parts, sizeof parts);
+  std::memcpy(quarter[3], &top, sizeof top);
+  for (int h = 0; h < 2; ++h) {
+    FourDoubles total = __builtin_convertvector(quarter[2][h], FourDoubles);
+    for (int part = 0; part < 2; ++part) total += __builtin_convertvector(quarter[part][h], FourDoubles);
+    const FourLongs exponent = __builtin_convertvector(quarter[3][h], FourLongs);
+    const FourLongs bits = (exponent + (1023 - s.core.fraction_bits)) << 52;
+    FourDoubles power;
+    std::memcpy(&power, &bits, sizeof power);
+    total *= power;
+    std::memcpy(value + 4 * h, &total, sizeof total);
+  }
+}
+
+// fp32 sums cut to the core's bits; `alone` is set where they are subnormal.
+[[gnu::always_inline]] inline void hand_on(const Step& s, const double* value, float* sums,
+                                           std::int32_t* alone) {
+  for (int h = 0; h < 2; ++h) {
+    FourLongs bits;
+    std::memcpy(&bits, value + 4 * h, sizeof bits);
+    bits &= ~((std::int64_t{1} << (52 - s.core.result_bits)) - 1);
+    FourDoubles kept;
+    std::memcpy(&kept, &bits, sizeof kept);
+    const FourFloats narrow = __builtin_convertvector(kept, FourFloats);
+    std::memcpy(sums + 4 * h, &narrow, sizeof narrow);
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const double magnitude = value[lane] < 0 ? -value[lane] : value[lane];
+    alone[lane] |= static_cast<std::int32_t>(magnitude > 0) & static_cast<std::int32_t>(magnitude < 0x1p-126);
+  }
+}
+
+// Elements that are beyond the numbers or subnormal, one after another.
+void step_alone(const Step& s, const TensorTerm* a, const Columns& b, int first, const float* before,
+                const std::int32_t* alone, float* sums) {
+  const auto lane_of = [](const Ints& from, int lane) {
+    std::int32_t lanes[kLanes];
+    std::memcpy(lanes, &from, sizeof lanes);
+    return lanes[lane];
+  };
+  TensorTerm column[kMostDepth];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (alone[lane] == 0) continue;
+    for (int k = 0; k < s.count; ++k)
+      column[k] = {lane_of(b.significand[first + k], lane), lane_of(b.exponent[first + k], lane)};
+    sums[lane] = tensor_step(s.core, s.sums, a, column, s.count, before[lane]);
+  }
+}
+
+// One step of eight elements of a row: tensor_step() of each.
+[[gnu::always_inline]] inline void step_eight(const Step& s, const TensorTerm* a, const Columns& b, int first,
+                                              float* sums) {
+  Before before;
+  split(sums, before);
+  float numbers[kLanes];
+  std::memcpy(numbers, sums, sizeof numbers);
+  Ints top, parts[3] = {};
+  find_top(s, a, b, first, before, top);
+  const Ints beyond = (top >= kBeyondProducts) | (before.exponent == 128);
+  add_cut(s, a, b, first, before, top, parts);
+  double value[kLanes];
+  scale(s, parts, top, value);
+  std::int32_t alone[kLanes], any = 0;
+  std::memcpy(alone, &beyond, sizeof alone);
+  if (s.sums == Format::f16) {
+    for (int lane = 0; lane < kLanes; ++lane) sums[lane] = widen<Half>(narrow<Half>(value[lane])) + 0.0f;
+  } else {
+    hand_on(s, value, sums, alone);
+  }
+  for (const std::int32_t lane : alone) any |= lane;
+  if (any != 0) step_alone(s, a, b, first, numbers, alone, sums);
+}
+
+Format format_of(Element element) {
+  switch (element) {
+    case Element::tf32:
+      return Format::tf32;
+    case Element::bf16:
+      return Format::bf16;
+    case Element::e4m3:
+      return Format::e4m3;
+    case Element::e5m2:
+      return Format::e5m2;
+    default:
+      return Format::f16;
+  }
+}
+Format format_of(Total total) { return total == Total::f16 ? Format::f16 : Format::f32; }
+
+// Rows of codes as terms, in the order of the steps.
+void split_row(const TensorCore& core, Element element, const unsigned char* codes, int depth, bool negate,
+               TensorTerm* out) {
+  const Format format = format_of(element);
+  const int bytes = bytes_of(element);
+  for (int k = 0; k < depth; ++k) {
+    std::uint32_t code = 0;
+    std::memcpy(&code, codes + k * bytes, static_cast<std::size_t>(bytes));
+    TensorTerm term = tensor_term(core, format, code);
+    if (negate) term.significand = -term.significand;
+    out[tensor_place(core, k, depth)] = term;
+  }
+}
+
+void split_columns(const TensorCore& core, const TensorForm& form, const unsigned char* codes, Columns& out) {
+  TensorTerm row[kMostDepth];
+  const int row_bytes = form.depth * bytes_of(form.b);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    split_row(core, form.b, codes + lane * row_bytes, form.depth, false, row);
+    for (int k = 0; k < form.depth; ++k) {
+      std::memcpy(reinterpret_cast<char*>(&out.significand[k]) + 4 * lane, &row[k].significand, 4);
+      std::memcpy(reinterpret_cast<char*>(&out.exponent[k]) + 4 * lane, &row[k].exponent, 4);
+    }
+  }
+}
+
+[[gnu::always_inline]] inline void multiply_row(const TensorCore& core, const TensorForm& form,
+                                                const TensorTerm* a, const Columns& b, float* sums) {
+  float before[kLanes];
+  std::memcpy(before, sums, sizeof before);
+  if (core.as_f16) std::memset(sums, 0, sizeof before);
+  const int terms = tensor_step_terms(core, form.depth);
+  const Format sums_of = format_of(form.total);
+  for (int k = 0; k < form.depth; k += terms)
+    step_eight({core, sums_of, std::min(terms, form.depth - k)}, a + k, b, k, sums);
+  if (!core.as_f16) return;
+  for (int lane = 0; lane < kLanes; ++lane)
+    sums[lane] = tensor_total(core, sums_of, before[lane], sums[lane]);
+}
+
+[[gnu::always_inline]] inline void multiply_rows(const TensorCore& core, const TensorForm& form,
+                                                 const TensorTerm* a, const Columns& b, float* sums) {
+  for (int row = 0; row < form.rows; ++row)
+    multiply_row(core, form, a + row * form.depth, b, sums + row * form.columns);
+}
+void multiply_by_calls(const TensorCore& core, const TensorForm& form, const TensorTerm* a, const Columns& b,
+                       float* sums) {
+  multiply_rows(core, form, a, b, sums);
+}
+#if defined(__x86_64__)
+// The same numbers by an instruction for eight of them.
+[[gnu::target("avx2,fma")]] void multiply_by_instructions(const TensorCore& core, const TensorForm& form,
+                                                          const TensorTerm* a, const Columns& b,
+                                                          float* sums) {
+  multiply_rows(core, form, a, b, sums);
+}
+auto* chosen() {
+  return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") ? &multiply_by_instructions
+                                                                         : &multiply_by_calls;
+}
+#else
+auto* chosen() { return &multiply_by_calls; }
+#endif
+
+}  // namespace
+
+void multiply(const TensorCore& core, const TensorForm& form, const unsigned char* a, const unsigned char* b,
+              float* sums) {
+  static auto* const multiply_eight = chosen();
+  TensorTerm terms[kMostTerms];
+  for (int row = 0; row < form.rows; ++row)
+    split_row(core, form.a, a + row * form.depth * bytes_of(form.a), form.depth, form.negate,
+              terms + row * form.depth);
+  Columns columns;
+  for (int column = 0; column < form.columns; column += kLanes) {
+    split_columns(core, form, b + column * form.depth * bytes_of(form.b), columns);
+    multiply_eight(core, form, terms, columns, sums + column);
+  }
+}
+
+void tensor_product(const TensorForm& form, const unsigned char* a, const unsigned char* b, float* sums) {
+  const int chip = current().run.chip->chip;
+  multiply(tensor_core(chip, form.instruction, bytes_of(form.a)), form, a, b, sums);
+}
+
+}  // namespace plumb::simt
