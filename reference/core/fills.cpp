@@ -113,7 +113,8 @@ void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role 
 
 template <class T>
 void make_subnormal(T* data, std::int64_t count, Format stored) {
-  for (std::int64_t i = 0; i < count; ++i) data[i] = std::ldexp(data[i], facts(stored).min_exponent - 6);
+  const int below = std::min(6, facts(stored).digits - 3);
+  for (std::int64_t i = 0; i < count; ++i) data[i] = std::ldexp(data[i], facts(stored).min_exponent - below);
 }
 
 template <class T>

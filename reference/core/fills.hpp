@@ -36,7 +36,8 @@ void fill_values(T* data, std::int64_t rows, std::int64_t cols, const Case& c, R
 }
 
 /// Exponents of the fill scaled: of a line, drawn from `stream`, and of a term, which has the same in every operand of a case.
-[[nodiscard]] int exponent_of_line(std::uint64_t seed, std::uint64_t stream, std::int64_t line, Format stored);
+[[nodiscard]] int exponent_of_line(std::uint64_t seed, std::uint64_t stream, std::int64_t line,
+                                   Format stored);
 [[nodiscard]] int exponent_of_term(std::uint64_t seed, std::int64_t term, Format stored);
 
 /// Few different values, so that terms of a sum are equal, and so are their roundings. The seed decides how many values there are, whether
@@ -69,7 +70,7 @@ template <class T>
 void make_cancelling(T* terms, std::int64_t count);
 
 /// Scales `count` values of (-1, 1) into the subnormal range of `stored`: by 2^-6 times the smallest normal number, so that a sum
-/// of up to 64 of them is subnormal. What then computes with subnormals flushed to 0 loses all of its answer.
+/// of up to 64 of them is subnormal; by less where the format has less than 9 digits, so that few become 0. What then computes with subnormals flushed to 0 loses all of its answer.
 template <class T>
 void make_subnormal(T* data, std::int64_t count, Format stored = kFormat<T>);
 

@@ -26,8 +26,8 @@ Survey survey(const ReferenceArray& array, Format kind, const LargeArray<double>
   for (std::int64_t at = 0; at < n; ++at) {
     const auto i = static_cast<std::size_t>(at);
     varies = varies || !(array.value[i] == array.value[0]);
-    const double of_zero =
-        is_narrow(kind) ? distance_from_cell(kind, 0, array.value[i]) : std::fabs(array.value[i]);
+    const bool in_cell = is_narrow(kind) && std::isfinite(array.value[i]);  // NaN has none, and is no zero
+    const double of_zero = in_cell ? distance_from_cell(kind, 0, array.value[i]) : std::fabs(array.value[i]);
     zeros_pass = zeros_pass && of_zero <= bound[i];
     if (array.magnitude[i] > exact_limit) inexact = std::min(inexact, at);
   }
