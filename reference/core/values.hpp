@@ -77,4 +77,12 @@ PLUMB_HOST_DEVICE E stored(V x) {
   return element;
 }
 
+/// The type of value(E): float, or double.
+template <class E>
+using value_t = decltype(value(E{}));
+
+/// Whether an output of T holds sums without a rounding: else partial sums stand elsewhere.
+template <class T>
+inline constexpr bool kHoldsSums = kFormat<out_t<T>> == kFormat<scalar_t<T>>;
+
 }  // namespace plumb

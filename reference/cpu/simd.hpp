@@ -2,7 +2,10 @@
 // register-tiled variant uses it: + and * work on whole registers, and contract to fused multiply-adds where
 // the processor has them.
 #pragma once
+#include <cstdint>
 #include <cstring>
+
+#include "reference/core/values.hpp"
 
 namespace plumb {
 
@@ -47,6 +50,26 @@ void load(Vector<T>& to, const T* from) {
 template <class T>
 void store(T* to, const Vector<T>& from) {
   std::memcpy(to, &from, sizeof(from));
+}
+
+/// Loads kLanes<V> elements of any type, widened; and stores them, rounded once.
+template <class V, class E>
+void load_values(Vector<V>& to, const E* from) {
+  if constexpr (kFormat<E> == kFormat<V>) {
+    load<V>(to, from);
+  } else {
+    V wide[kLanes<V>];
+    for (int l = 0; l < kLanes<V>; ++l) wide[l] = value(from[l]);
+    load<V>(to, wide);
+  }
+}
+template <class V, class E>
+void store_values(E* to, const Vector<V>& from) {
+  if constexpr (kFormat<E> == kFormat<V>) {
+    store<V>(to, from);
+  } else {
+    for (int l = 0; l < kLanes<V>; ++l) to[l] = stored<E>(from[l]);
+  }
 }
 
 /// N lanes of T.
