@@ -165,6 +165,7 @@ void Reduce::make(const Case& c, Instance<Reduce, T>& instance) {
   fill_values(x, 1, n, c, Role::left, 1000);
   place_special(x, n, special, facts(c.dtype).in);
   instance.problem.kind = kind == "sum" ? Kind::sum : Kind::max;
+  quantise(facts(c.dtype).in, x, n);  // as stored: what they sum to decides
   const bool zero = special == "minus_zero";
   if (!zero) keep_from_zero<T>(x, n, instance.problem.kind, c);
   instance.in.x = {x, n};

@@ -12,6 +12,8 @@ namespace plumb {
 /// Values    sum: of nothing 0; NaN anywhere, or both infinities, give NaN; one infinity alone gives that
 ///           infinity, also where errors are compensated. max: of nothing -Inf; NaN anywhere gives NaN (a
 ///           comparison loses it). The sign of a zero is free.
+/// Narrow    types: fp32 sums rounded once, to nearest even. Beyond the largest number: infinity, NaN in e4m3;
+///           subnormals are kept, NaN stays NaN (docs/bounds.md#narrow-outputs).
 /// Bound     sum: |result - ref| <= sum_bound(sum |x[i]|, n) of the declared arithmetic, and the drift of partial
 ///           sums that grow to |ref|: sum_bound_of_one_sign(|ref|, n). max: 0.
 /// Cost      n flop;  v (n + 1) bytes (v = bytes of T).
@@ -19,7 +21,8 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), chapter 4.
 struct Reduce {
   static constexpr const char* kName = "reduce";
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
+                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
   static constexpr const char* kExtents[] = {"n"};  // parameters of a case
 
   enum class Kind : std::uint8_t { sum, max };

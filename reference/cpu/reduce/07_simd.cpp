@@ -19,38 +19,39 @@ constexpr int kWide = kSums* kLanes<T>;
 template <class T>
 void run(const Reduce::Problem<T>& p, const Reduce::In<T, Space::host>& in,
          const Reduce::Out<T, Space::host>& out, Context&) {
-  const T* x = in.x.data;
+  using V = scalar_t<T>;
+  const in_t<T>* x = in.x.data;
   const std::int64_t n = in.x.size;
   std::int64_t i = 0;
   if (p.kind == Reduce::Kind::max) {
-    T best[kWide<T>];
-    for (T& b : best) b = kMinusInf<T>;
-    for (; i + kWide<T> <= n; i += kWide<T>) {
+    V best[kWide<V>];
+    for (V& b : best) b = kMinusInf<V>;
+    for (; i + kWide<V> <= n; i += kWide<V>) {
 #pragma omp simd
-      for (int l = 0; l < kWide<T>; ++l) best[l] = larger(best[l], x[i + l]);
+      for (int l = 0; l < kWide<V>; ++l) best[l] = larger(best[l], value(x[i + l]));
     }
-    T all = kMinusInf<T>;
-    for (const T b : best) all = larger(all, b);
-    for (; i < n; ++i) all = larger(all, x[i]);
-    out.result[0] = all;
+    V all = kMinusInf<V>;
+    for (const V b : best) all = larger(all, b);
+    for (; i < n; ++i) all = larger(all, value(x[i]));
+    out.result[0] = stored<out_t<T>>(all);
     return;
   }
-  Vector<T> sum[kSums] = {};
-  for (; i + kWide<T> <= n; i += kWide<T>) {
+  Vector<V> sum[kSums] = {};
+  for (; i + kWide<V> <= n; i += kWide<V>) {
     for (int s = 0; s < kSums; ++s) {
-      Vector<T> terms;
-      load<T>(terms, x + i + s * kLanes<T>);
+      Vector<V> terms;
+      load_values<V>(terms, x + i + s * kLanes<V>);
       sum[s] += terms;
     }
   }
-  const Vector<T> lanes = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  T all = 0;
-  for (int l = 0; l < kLanes<T>; ++l) all += lanes[l];
-  for (; i < n; ++i) all += x[i];
-  out.result[0] = all;
+  const Vector<V> lanes = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  V all = 0;
+  for (int l = 0; l < kLanes<V>; ++l) all += lanes[l];
+  for (; i < n; ++i) all += value(x[i]);
+  out.result[0] = stored<out_t<T>>(all);
 }
 
-PLUMB_REGISTER(Reduce, "07_simd", run, float, double);
+PLUMB_REGISTER(Reduce, "07_simd", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb
