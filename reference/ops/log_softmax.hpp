@@ -15,6 +15,8 @@ namespace plumb {
 ///           beside a finite entry gives -Inf there and counts nothing in the sum. Equal entries give
 ///           -log(cols) to one ulp. Adding a constant to a row changes nothing beyond the bound: x - (m + log
 ///           s) complies where it is declared, as Arithmetic::by_lse. The sign of a zero is free.
+/// Narrow    types: fp32 sums rounded once, to nearest even. Beyond the largest number: infinity, NaN in e4m3;
+///           subnormals are kept, NaN stays NaN (docs/bounds.md#narrow-outputs).
 /// Bound     |y - ref| <= u (2 |d| + 3 |y| + 4 |log s| + W + 8 + min(n - 1, 4 sqrt(n - 1))), d = x - m, n =
 ///           cols, W = sum_j e_j |d_j| / s with e_j = exp(d_j). To first order in u:
 ///             d is rounded once: u |d|. Its error d_j u in the argument makes e_j wrong by a factor 1 + u
@@ -41,7 +43,8 @@ namespace plumb {
 ///           calculation for softmax" (2018).
 struct LogSoftmax {
   static constexpr const char* kName = "log_softmax";
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
+                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
   static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
   template <class T>

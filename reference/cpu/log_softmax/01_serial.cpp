@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/core/values.hpp"
 #include "reference/ops/log_softmax.hpp"
 
 namespace plumb {
@@ -16,17 +17,19 @@ namespace {
 template <class T>
 void run(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in,
          const LogSoftmax::Out<T, Space::host>& out, Context&) {
+  using V = scalar_t<T>;
   for (std::int64_t i = 0; i < in.x.rows; ++i) {
-    T max = -std::numeric_limits<T>::infinity();
-    for (std::int64_t j = 0; j < in.x.cols; ++j) max = in.x(i, j) > max ? in.x(i, j) : max;
-    T sum = 0;
-    for (std::int64_t j = 0; j < in.x.cols; ++j) sum += std::exp(in.x(i, j) - max);
-    const T log_sum = std::log(sum);
-    for (std::int64_t j = 0; j < in.x.cols; ++j) out.y(i, j) = in.x(i, j) - max - log_sum;
+    V max = -std::numeric_limits<V>::infinity();
+    for (std::int64_t j = 0; j < in.x.cols; ++j) max = value(in.x(i, j)) > max ? value(in.x(i, j)) : max;
+    V sum = 0;
+    for (std::int64_t j = 0; j < in.x.cols; ++j) sum += std::exp(value(in.x(i, j)) - max);
+    const V log_sum = std::log(sum);
+    for (std::int64_t j = 0; j < in.x.cols; ++j)
+      out.y(i, j) = stored<out_t<T>>(value(in.x(i, j)) - max - log_sum);
   }
 }
 
-PLUMB_REGISTER(LogSoftmax, "01_serial", run, float, double);
+PLUMB_REGISTER(LogSoftmax, "01_serial", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -106,45 +106,46 @@ Vector<T> last_lanes(const Vector<T>& v, std::int64_t count, T other) {
 
 /// f(vector, s) for entries [begin, end) of a row, at least kLanes of them, with s going through kSums. The last vector ends at `end`;
 /// its lanes of entries that were there before are -infinity.
-template <class T, class F>
-void each_vector(const T* x, std::int64_t begin, std::int64_t end, F&& f) {
+template <class T, class E, class F>
+void each_vector(const E* x, std::int64_t begin, std::int64_t end, F&& f) {
   std::int64_t j = begin;
   Vector<T> v;
   for (; j + kSums * kLanes<T> <= end; j += kSums * kLanes<T>) {
 #pragma GCC unroll 4
-    for (int s = 0; s < kSums; ++s) load<T>(v, x + j + s * kLanes<T>), f(v, s);
+    for (int s = 0; s < kSums; ++s) load_values<T>(v, x + j + s * kLanes<T>), f(v, s);
   }
-  for (; j + kLanes<T> <= end; j += kLanes<T>) load<T>(v, x + j), f(v, 0);
+  for (; j + kLanes<T> <= end; j += kLanes<T>) load_values<T>(v, x + j), f(v, 0);
   if (j == end) return;
-  load<T>(v, x + end - kLanes<T>);
+  load_values<T>(v, x + end - kLanes<T>);
   f(last_lanes<T>(v, end - j, kLowest<T>), 1);
 }
 
-template <class T>
-T max_of(const T* x, std::int64_t begin, std::int64_t end) {
+template <class E>
+value_t<E> max_of(const E* x, std::int64_t begin, std::int64_t end) {
+  using T = value_t<E>;
   Vector<T> max[kSums];
   for (auto& m : max) m = Vector<T>{} + kLowest<T>;
-  each_vector(x, begin, end, [&](const Vector<T>& v, int s) { max[s] = greater<T>(v, max[s]); });
+  each_vector<T>(x, begin, end, [&](const Vector<T>& v, int s) { max[s] = greater<T>(v, max[s]); });
   const Vector<T> both = greater<T>(greater<T>(max[0], max[1]), greater<T>(max[2], max[3]));
   T all = both[0];
   for (int l = 1; l < kLanes<T>; ++l) all = both[l] > all ? both[l] : all;
   return all;
 }
 
-template <class T>
-T sum_of_exponentials(const T* x, std::int64_t begin, std::int64_t end, T max, const Vector<T>& table) {
+template <class T, class E>
+T sum_of_exponentials(const E* x, std::int64_t begin, std::int64_t end, T max, const Vector<T>& table) {
   Vector<T> sum[kSums] = {};
-  each_vector(x, begin, end, [&](const Vector<T>& v, int s) { sum[s] += exponential<T>(v - max, table); });
+  each_vector<T>(x, begin, end, [&](const Vector<T>& v, int s) { sum[s] += exponential<T>(v - max, table); });
   return sum_of_lanes<T, kLanes<T>>((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
 /// At least kLanes entries. What fills no vector is written with the end of the vector before once more.
-template <class T>
-void write(const T* x, T* y, std::int64_t begin, std::int64_t end, T max, T log_sum) {
+template <class E, class O, class T>
+void write(const E* x, O* y, std::int64_t begin, std::int64_t end, T max, T log_sum) {
   const auto at = [&](std::int64_t j) {
     Vector<T> v;
-    load<T>(v, x + j);
-    store<T>(y + j, v - max - log_sum);
+    load_values<T>(v, x + j);
+    store_values<T>(y + j, v - max - log_sum);
   };
   std::int64_t j = begin;
   for (; j + kLanes<T> <= end; j += kLanes<T>) at(j);
@@ -152,33 +153,34 @@ void write(const T* x, T* y, std::int64_t begin, std::int64_t end, T max, T log_
 }
 
 /// Up to kLanes rows of fewer than kShort columns, a row in each lane.
-template <class T>
-void short_rows(const DenseView<const T, Space::host>& x, const DenseView<T, Space::host>& y,
-                std::int64_t first, const Vector<T>& table) {
+template <class E, class O>
+void short_rows(const DenseView<const E, Space::host>& x, const DenseView<O, Space::host>& y,
+                std::int64_t first, const Vector<value_t<E>>& table) {
+  using T = value_t<E>;
   const int rows = static_cast<int>(std::min<std::int64_t>(kLanes<T>, x.rows - first));
   alignas(kVectorBytes) T at[kShort<T>][kLanes<T>];  // [column][row]
   Vector<T> max = Vector<T>{} + kLowest<T>, sum{}, v, log_sum{};
   for (int r = 0; r < kLanes<T>; ++r) {
-    const T* from = x.data + (first + std::min(r, rows - 1)) * x.ld;
-    for (std::int64_t j = 0; j < x.cols; ++j) at[j][r] = from[j];
+    const E* from = x.data + (first + std::min(r, rows - 1)) * x.ld;
+    for (std::int64_t j = 0; j < x.cols; ++j) at[j][r] = value(from[j]);
   }
   for (std::int64_t j = 0; j < x.cols; ++j) load<T>(v, at[j]), max = greater<T>(v, max);
   for (std::int64_t j = 0; j < x.cols; ++j) load<T>(v, at[j]), sum += exponential<T>(v - max, table);
   for (int r = 0; r < rows; ++r) log_sum[r] = std::log(sum[r]);
   for (std::int64_t j = 0; j < x.cols; ++j) load<T>(v, at[j]), store<T>(at[j], v - max - log_sum);
   for (int r = 0; r < rows; ++r) {
-    for (std::int64_t j = 0; j < x.cols; ++j) y.data[(first + r) * y.ld + j] = at[j][r];
+    for (std::int64_t j = 0; j < x.cols; ++j) y.data[(first + r) * y.ld + j] = stored<O>(at[j][r]);
   }
 }
 
 /// Rows in pieces: all threads work at each.
-template <class T>
-void shared_rows(const DenseView<const T, Space::host>& x, const DenseView<T, Space::host>& y,
+template <class E, class O, class T>
+void shared_rows(const DenseView<const E, Space::host>& x, const DenseView<O, Space::host>& y,
                  std::int64_t pieces, T* parts, const Vector<T>& table) {
   const auto at = [&](std::int64_t piece) { return x.cols * piece / pieces; };
 #pragma omp parallel
   for (std::int64_t i = 0; i < x.rows; ++i) {
-    const T* const from = x.data + i * x.ld;
+    const E* const from = x.data + i * x.ld;
     T *const maxima = parts, *const sums = parts + pieces;
 #pragma omp for schedule(static)
     for (std::int64_t p = 0; p < pieces; ++p) maxima[p] = max_of(from, at(p), at(p + 1));
@@ -186,7 +188,7 @@ void shared_rows(const DenseView<const T, Space::host>& x, const DenseView<T, Sp
     for (std::int64_t p = 0; p < pieces; ++p) max = std::max(max, maxima[p]);
 #pragma omp for schedule(static)
     for (std::int64_t p = 0; p < pieces; ++p)
-      sums[p] = sum_of_exponentials(from, at(p), at(p + 1), max, table);
+      sums[p] = sum_of_exponentials<T>(from, at(p), at(p + 1), max, table);
     for (std::int64_t p = 0; p < pieces; ++p) sum += sums[p];
     const T log_sum = std::log(sum);
 #pragma omp for schedule(static)
@@ -197,28 +199,30 @@ void shared_rows(const DenseView<const T, Space::host>& x, const DenseView<T, Sp
 template <class T>
 void run(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in,
          const LogSoftmax::Out<T, Space::host>& out, Context& context) {
+  using V = scalar_t<T>;
   const std::int64_t rows = in.x.rows, cols = in.x.cols;
-  const Vector<T> table = powers<T>();
+  const Vector<V> table = powers<V>();
   const bool alone = rows * cols <= kAlone;
   const std::int64_t threads = omp_get_max_threads(), pieces = std::min(threads, cols / kPiece);
-  if (cols < kShort<T>) {
+  if (cols < kShort<V>) {
 #pragma omp parallel for schedule(static) if (!alone)
-    for (std::int64_t i = 0; i < rows; i += kLanes<T>) short_rows(in.x, out.y, i, table);
+    for (std::int64_t i = 0; i < rows; i += kLanes<V>) short_rows(in.x, out.y, i, table);
     return;
   }
   if (rows < threads && pieces > 1) {
-    T* const parts = static_cast<T*>(context.workspace(2 * pieces * static_cast<std::int64_t>(sizeof(T))));
+    V* const parts = static_cast<V*>(context.workspace(2 * pieces * static_cast<std::int64_t>(sizeof(V))));
     return shared_rows(in.x, out.y, pieces, parts, table);
   }
 #pragma omp parallel for schedule(static) if (!alone)
   for (std::int64_t i = 0; i < rows; ++i) {
-    const T* const from = in.x.data + i * in.x.ld;
-    const T max = max_of(from, 0, cols), log_sum = std::log(sum_of_exponentials(from, 0, cols, max, table));
+    const in_t<T>* const from = in.x.data + i * in.x.ld;
+    const V max = max_of(from, 0, cols),
+            log_sum = std::log(sum_of_exponentials<V>(from, 0, cols, max, table));
     write(from, out.y.data + i * out.y.ld, 0, cols, max, log_sum);
   }
 }
 
-PLUMB_REGISTER(LogSoftmax, "05_table_of_powers", run, float, double);
+PLUMB_REGISTER(LogSoftmax, "05_table_of_powers", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb
