@@ -14,6 +14,8 @@ namespace plumb {
 ///           left alone.
 /// Values    NaN in x or b, and -Inf + Inf, give NaN, whatever the cap; cap may be +Inf, and then +Inf stays
 ///           +Inf. The sign of a zero is free.
+/// Narrow    types: fp32 sums rounded once, to nearest even. Beyond the largest number: infinity, NaN in e4m3;
+///           subnormals are kept, NaN stays NaN (docs/bounds.md#narrow-outputs).
 /// Bound     |y - ref| <= u (|x| + |b|): one rounding, and max and min have Lipschitz constant 1; 0 where x + b
 ///           is below 0 or above cap by (|x| + |b|) / 32 + 2^-22, so that every arithmetic is clamped. The
 ///           reference is the correctly rounded sum, so exact fills are compared bit for bit, also with a
@@ -26,7 +28,8 @@ namespace plumb {
 ///           32).
 struct BiasRelu {
   static constexpr const char* kName = "bias_relu";
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
+                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
   static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
   template <class T>

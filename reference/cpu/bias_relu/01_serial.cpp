@@ -5,6 +5,7 @@
 // Traffic   compulsory bytes.
 // Limits    one core.
 // Fails at  nothing, slowly.
+#include "reference/core/values.hpp"
 #include "reference/ops/bias_relu.hpp"
 
 namespace plumb {
@@ -13,17 +14,18 @@ namespace {
 template <class T>
 void run(const BiasRelu::Problem<T>& p, const BiasRelu::In<T, Space::host>& in,
          const BiasRelu::Out<T, Space::host>& out, Context&) {
+  using V = scalar_t<T>;
   for (std::int64_t i = 0; i < in.x.rows; ++i) {
     for (std::int64_t j = 0; j < in.x.cols; ++j) {
-      T v = in.x(i, j) + (in.b.size > 0 ? in.b[j] : p.bias);
-      if (v < T(0)) v = 0;
+      V v = value(in.x(i, j)) + (in.b.size > 0 ? value(in.b[j]) : p.bias);
+      if (v < V(0)) v = 0;
       if (v > p.cap) v = p.cap;
-      out.y(i, j) = v;
+      out.y(i, j) = stored<out_t<T>>(v);
     }
   }
 }
 
-PLUMB_REGISTER(BiasRelu, "01_serial", run, float, double);
+PLUMB_REGISTER(BiasRelu, "01_serial", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb
