@@ -12,6 +12,7 @@ namespace plumb {
 /// Aliasing  B does not overlap A: this is not the transpose in place. B is written and never read.
 /// Values    every value arrives as it is: infinities and subnormals included, -0 as -0, a NaN as a NaN (its
 ///           payload is not judged).
+/// Narrow    types: bits are moved; no value is flushed, and e4m3's NaN stays one.
 /// Bound     0: nothing is computed.
 /// Cost      0 flop;  2 v rows cols bytes (v = bytes of T).
 /// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
@@ -19,7 +20,7 @@ namespace plumb {
 /// Source    the definition.
 struct Transpose {
   static constexpr const char* kName = "transpose";
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64, Dtype::f16, Dtype::bf16, Dtype::e4m3};
   static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
   template <class T>

@@ -19,7 +19,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::host>& in,
   }
 }
 
-PLUMB_REGISTER(Transpose, "01_naive", run, float, double);
+PLUMB_REGISTER(Transpose, "01_naive", run, float, double, f16, bf16, e4m3);
 
 }  // namespace
 }  // namespace plumb

@@ -34,7 +34,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::host>& in,
   }
 }
 
-PLUMB_REGISTER(Transpose, "03_openmp_tiled", run, float, double);
+PLUMB_REGISTER(Transpose, "03_openmp_tiled", run, float, double, f16, bf16, e4m3);
 
 }  // namespace
 }  // namespace plumb
