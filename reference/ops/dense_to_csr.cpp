@@ -80,6 +80,7 @@ void DenseToCsr::make(const Case& c, Instance<DenseToCsr, T>& instance) {
   // a non-zero: a cut column or a lost tail is seen. But some matrices have empty rows at their end
   if (a.nnz() > 0 && !empty_end) x[a.rows * a.cols - 1] = T(3);
   if (c.fill == Fill::hostile) place_specials(x, a.rows, a.cols, c, Role::left, kMatrixStream + 2);
+  quantise(facts(c.dtype).in, x, a.rows * a.cols);  // as stored: what becomes 0 is no entry
   std::int64_t nnz = 0;
   for (std::int64_t at = 0; at < a.rows * a.cols; ++at) nnz += x[at] != T(0) ? 1 : 0;
   instance.in.x = {x, a.rows, a.cols, a.cols};

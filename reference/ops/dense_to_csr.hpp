@@ -16,6 +16,7 @@ namespace plumb {
 /// Aliasing  the outputs overlap neither x nor each other. They are written and never read before that.
 /// Values    an entry counts when x != 0: NaN, infinities and subnormals do, -0 does not. Values are copied,
 ///           not computed.
+/// Narrow    types: bits are moved; no value is flushed, and e4m3's NaN stays one.
 /// Bound     0: every element of every output is compared bit for bit (NaN with NaN).
 /// Cost      rows cols flop (comparisons);  v rows cols + 4 (rows + 1) + nnz (v + 4) bytes, x read once (v =
 ///           bytes of T).
@@ -24,7 +25,7 @@ namespace plumb {
 ///           cusparseDenseToSparse.
 struct DenseToCsr {
   static constexpr const char* kName = "dense_to_csr";
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64, Dtype::f16, Dtype::bf16, Dtype::e4m3};
   static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
   template <class T>

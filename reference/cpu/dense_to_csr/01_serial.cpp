@@ -4,6 +4,7 @@
 // Traffic   compulsory bytes.
 // Limits    one core; a branch per element, mispredicted at middling densities.
 // Fails at  nothing, slowly.
+#include "reference/core/values.hpp"
 #include "reference/ops/dense_to_csr.hpp"
 
 namespace plumb {
@@ -16,7 +17,7 @@ void run(const DenseToCsr::Problem<T>&, const DenseToCsr::In<T, Space::host>& in
   out.row_ptr[0] = 0;
   for (std::int64_t i = 0; i < in.x.rows; ++i) {
     for (std::int64_t j = 0; j < in.x.cols; ++j) {
-      if (in.x(i, j) != T(0)) {
+      if (value(in.x(i, j)) != 0) {
         out.col[nnz] = static_cast<std::int32_t>(j);
         out.val[nnz] = in.x(i, j);
         ++nnz;
@@ -26,7 +27,7 @@ void run(const DenseToCsr::Problem<T>&, const DenseToCsr::In<T, Space::host>& in
   }
 }
 
-PLUMB_REGISTER(DenseToCsr, "01_serial", run, float, double);
+PLUMB_REGISTER(DenseToCsr, "01_serial", run, float, double, f16, bf16, e4m3);
 
 }  // namespace
 }  // namespace plumb

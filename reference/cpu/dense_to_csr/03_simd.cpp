@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "reference/core/values.hpp"
 #include "reference/ops/dense_to_csr.hpp"
 
 namespace plumb {
@@ -21,7 +22,7 @@ inline std::uint64_t mask_of(const T* x, std::int64_t width) {
   if (width == 64) {
     unsigned char bytes[64];
 #pragma omp simd
-    for (int j = 0; j < 64; ++j) bytes[j] = x[j] != T(0) ? 1 : 0;
+    for (int j = 0; j < 64; ++j) bytes[j] = value(x[j]) != 0 ? 1 : 0;
     for (int group = 0; group < 8; ++group) {
       std::uint64_t eight = 0;
       for (int j = 0; j < 8; ++j) eight |= static_cast<std::uint64_t>(bytes[group * 8 + j]) << (8 * j);
@@ -30,7 +31,7 @@ inline std::uint64_t mask_of(const T* x, std::int64_t width) {
     }
     return mask;
   }
-  for (std::int64_t j = 0; j < width; ++j) mask |= static_cast<std::uint64_t>(x[j] != T(0)) << j;
+  for (std::int64_t j = 0; j < width; ++j) mask |= static_cast<std::uint64_t>(value(x[j]) != 0) << j;
   return mask;
 }
 
@@ -66,7 +67,7 @@ void run(const DenseToCsr::Problem<T>&, const DenseToCsr::In<T, Space::host>& in
   }
 }
 
-PLUMB_REGISTER(DenseToCsr, "03_simd", run, float, double);
+PLUMB_REGISTER(DenseToCsr, "03_simd", run, float, double, f16, bf16, e4m3);
 
 }  // namespace
 }  // namespace plumb
