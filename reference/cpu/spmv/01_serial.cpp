@@ -14,14 +14,14 @@ template <class T>
 void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out,
          Context&) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
-    T sum = 0;
+    scalar_t<T> sum = 0;
     for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k)
-      sum += in.A.val[k] * in.x[in.A.col[k]];
-    spmv::finish_row(p, sum, out.y[i]);
+      sum += value(in.A.val[k]) * value(in.x[in.A.col[k]]);
+    spmv::finish_row<T>(p, sum, out.y[i]);
   }
 }
 
-PLUMB_REGISTER(Spmv, "01_serial", run, float, double);
+PLUMB_REGISTER(Spmv, "01_serial", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

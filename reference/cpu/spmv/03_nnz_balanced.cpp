@@ -23,7 +23,7 @@ template <class T>
 void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out,
          Context&) {
   const auto A = in.A;
-  const T* x = in.x.data;
+  const in_t<T>* x = in.x.data;
   const double alone = kRow * static_cast<double>(A.rows) + kEntry * static_cast<double>(A.nnz);
 #pragma omp parallel if (worth_sharing(alone))
   {
@@ -44,15 +44,16 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
     const std::int64_t begin = first_row(thread),
                        end = thread + 1 == threads ? A.rows : first_row(thread + 1);
     for (std::int64_t i = begin; i < end; ++i) {
-      T sum = 0;
+      scalar_t<T> sum = 0;
 #pragma omp simd reduction(+ : sum)
-      for (std::int32_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) sum += A.val[k] * x[A.col[k]];
-      spmv::finish_row(p, sum, out.y[i]);
+      for (std::int32_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+        sum += value(A.val[k]) * value(x[A.col[k]]);
+      spmv::finish_row<T>(p, sum, out.y[i]);
     }
   }
 }
 
-PLUMB_REGISTER(Spmv, "03_nnz_balanced", run, float, double);
+PLUMB_REGISTER(Spmv, "03_nnz_balanced", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb
