@@ -14,6 +14,8 @@ namespace plumb {
 ///           alone.
 /// Values    an empty row yields 0 even where B holds NaN; NaN and Inf of the terms propagate as in IEEE
 ///           754. The sign of a zero is free.
+/// Narrow    types: fp32 sums rounded once, to nearest even. Beyond the largest number: infinity, NaN in e4m3;
+///           subnormals are kept, NaN stays NaN (docs/bounds.md#narrow-outputs).
 /// Bound     |C[i][j] - ref| <= sum_bound(M_ij, n_i), M_ij = sum |val B|, n_i = entries of row i.
 /// Cost      2 nnz n flop;  nnz (v + 4) + 4 (rows + 1) + v n (distinct columns + rows) bytes, B read once (v
 ///           = bytes of T).
@@ -21,7 +23,8 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct Spmm {
   static constexpr const char* kName = "spmm";
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
+                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
   static constexpr const char* kExtents[] = {"rows", "cols", "n"};  // parameters of a case
 
   template <class T>

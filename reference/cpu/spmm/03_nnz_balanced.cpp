@@ -34,7 +34,7 @@ void run(const Spmm::Problem<T>&, const Spmm::In<T, Space::host>& in, const Spmm
   }
 }
 
-PLUMB_REGISTER(Spmm, "03_nnz_balanced", run, float, double);
+PLUMB_REGISTER(Spmm, "03_nnz_balanced", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

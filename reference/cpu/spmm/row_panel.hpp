@@ -10,30 +10,32 @@ namespace plumb::spmm_host {
 /// kLanes, width >= kLanes. The sums live in registers from the first entry to the last. The last register
 /// may overlap the one before it: both compute the same, and no column needs a remainder loop. An array of
 /// scalars in place of the registers is left in memory by gcc 12 from 17 floats on, at a fifth of the speed.
-template <int Registers, class T>
-void panel(const CsrView<const T, Space::host>& A, const DenseView<const T, Space::host>& B,
+template <int Registers, class E, class O>
+void panel(const CsrView<const E, Space::host>& A, const DenseView<const E, Space::host>& B,
            std::int64_t begin, std::int64_t end, std::int64_t column, std::int64_t width,
-           T* c /* (width) */) {
+           O* c /* (width) */) {
+  using T = value_t<E>;
   const std::int64_t last = width - kLanes<T>;
   Vector<T> sum[Registers] = {};
   for (std::int64_t k = begin; k < end; ++k) {
-    const Vector<T> a = Vector<T>{} + A.val[k];
-    const T* b = B.data + A.col[k] * B.ld + column;
+    const Vector<T> a = Vector<T>{} + value(A.val[k]);
+    const E* b = B.data + A.col[k] * B.ld + column;
 #pragma GCC unroll 8
     for (int r = 0; r < Registers; ++r) {
       Vector<T> x;
-      load<T>(x, b + (r + 1 < Registers ? r * kLanes<T> : last));
+      load_values<T>(x, b + (r + 1 < Registers ? r * kLanes<T> : last));
       sum[r] += a * x;
     }
   }
 #pragma GCC unroll 8
-  for (int r = 0; r < Registers; ++r) store<T>(c + (r + 1 < Registers ? r * kLanes<T> : last), sum[r]);
+  for (int r = 0; r < Registers; ++r) store_values<T>(c + (r + 1 < Registers ? r * kLanes<T> : last), sum[r]);
 }
 
 /// c (n) = sum over entries [begin, end) of val * B[col]; +0 where there are none. Overwrites c.
-template <class T>
-void entries_times_dense(const CsrView<const T, Space::host>& A, const DenseView<const T, Space::host>& B,
-                         std::int64_t begin, std::int64_t end, T* c /* (n) */) {
+template <class E, class O>
+void entries_times_dense(const CsrView<const E, Space::host>& A, const DenseView<const E, Space::host>& B,
+                         std::int64_t begin, std::int64_t end, O* c /* (n) */) {
+  using T = value_t<E>;
   constexpr std::int64_t kWide = 4 * kLanes<T>;
   const std::int64_t n = B.cols;
   if (n <
@@ -41,11 +43,11 @@ void entries_times_dense(const CsrView<const T, Space::host>& A, const DenseView
           T>) {  // narrower than a register: their number is a variable, but the sums stay in the first-level cache
     T sum[kLanes<T>] = {};
     for (std::int64_t k = begin; k < end; ++k) {
-      const T a = A.val[k];
-      const T* b = B.data + A.col[k] * B.ld;
-      for (std::int64_t j = 0; j < n; ++j) sum[j] += a * b[j];
+      const T a = value(A.val[k]);
+      const E* b = B.data + A.col[k] * B.ld;
+      for (std::int64_t j = 0; j < n; ++j) sum[j] += a * value(b[j]);
     }
-    for (std::int64_t j = 0; j < n; ++j) c[j] = sum[j];
+    for (std::int64_t j = 0; j < n; ++j) c[j] = stored<O>(sum[j]);
     return;
   }
   std::int64_t j = 0;
