@@ -13,6 +13,8 @@ namespace plumb {
 /// Aliasing  s overlaps none of the inputs; X and Y may be one array. s is written and never read.
 /// Values    only A's pattern counts: its values do not multiply and are not read. k == 0 yields 0; NaN
 ///           and Inf of the terms propagate as in IEEE 754. The sign of a zero is free.
+/// Narrow    types: fp32 sums rounded once, to nearest even. Beyond the largest number: infinity, NaN in e4m3;
+///           subnormals are kept, NaN stays NaN (docs/bounds.md#narrow-outputs).
 /// Bound     |s[e] - ref| <= sum_bound_of_many_scales(M_e, k), M_e = sum_k |X[i][k] Y[col][k]|.
 /// Cost      2 nnz k flop;  4 nnz + 4 (rows + 1) + v k (used rows of X + used rows of Y) + v nnz bytes (v =
 ///           bytes of T).
@@ -22,7 +24,8 @@ namespace plumb {
 ///           section 3.1.
 struct Sddmm {
   static constexpr const char* kName = "sddmm";
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
+                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
   static constexpr const char* kExtents[] = {"rows", "cols", "k"};  // parameters of a case
 
   template <class T>

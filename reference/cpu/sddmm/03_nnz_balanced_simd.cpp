@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "reference/core/values.hpp"
 #include "reference/ops/sddmm.hpp"
 
 namespace plumb {
@@ -28,17 +29,17 @@ void run(const Sddmm::Problem<T>&, const Sddmm::In<T, Space::host>& in, const Sd
     std::int64_t i = std::upper_bound(A.row_ptr, A.row_ptr + A.rows + 1, begin) - A.row_ptr - 1;
     for (std::int64_t e = begin; e < end; ++e) {
       while (A.row_ptr[i + 1] <= e) ++i;
-      const T* x = in.X.data + i * in.X.ld;
-      const T* y = in.Y.data + A.col[e] * in.Y.ld;
-      T sum = 0;
+      const in_t<T>* x = in.X.data + i * in.X.ld;
+      const in_t<T>* y = in.Y.data + A.col[e] * in.Y.ld;
+      scalar_t<T> sum = 0;
 #pragma omp simd reduction(+ : sum)
-      for (std::int64_t k = 0; k < length; ++k) sum += x[k] * y[k];
-      out.s[e] = sum;
+      for (std::int64_t k = 0; k < length; ++k) sum += value(x[k]) * value(y[k]);
+      out.s[e] = stored<out_t<T>>(sum);
     }
   }
 }
 
-PLUMB_REGISTER(Sddmm, "03_nnz_balanced_simd", run, float, double);
+PLUMB_REGISTER(Sddmm, "03_nnz_balanced_simd", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb
