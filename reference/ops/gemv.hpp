@@ -14,6 +14,8 @@ namespace plumb {
 ///           where beta == 0). Otherwise NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is
 ///           skipped. alpha scales products or their sum, never an operand: 0.5 * subnormal is 0, and Inf
 ///           times that NaN. The sign of a zero is free.
+/// Narrow    types: fp32 sums rounded once, to nearest even. Beyond the largest number: infinity, NaN in e4m3;
+///           subnormals are kept, NaN stays NaN (docs/bounds.md#narrow-outputs).
 /// Bound     |y[i] - ref| <= sum_bound(M, n), M = affine_magnitude(alpha, sum |A[i, k] x[k]|, beta y[i])
 ///           = |alpha| sum + |beta y[i]| max(1, sqrt(cols) / 4): a kernel may start at beta y. n = cols, plus
 ///           1 for alpha != 1 and 1 for beta != 0, which round too.
@@ -24,7 +26,8 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct Gemv {
   static constexpr const char* kName = "gemv";
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
+                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
   static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
   template <class T>
