@@ -14,6 +14,8 @@ namespace plumb {
 /// Aliasing  Y overlaps neither X nor W, which may be one array. Y is written and never read.
 /// Values    k == 0 gives 0. NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is skipped.
 ///           The sign of a zero is free.
+/// Narrow    types: fp32 sums rounded once, to nearest even. Beyond the largest number: infinity, NaN in e4m3;
+///           subnormals are kept, NaN stays NaN (docs/bounds.md#narrow-outputs).
 /// Bound     |Y[i, j] - ref| <= sum_bound(M, k), M = sum |X[i, k] W[k, j]|.
 /// Cost      2 v k n flop;  b (v k + k n + v n) bytes (b = bytes of T): bound by the stream of X below n =
 ///           100 or so.
@@ -22,7 +24,9 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct SkinnyGemm {
   static constexpr const char* kName = "skinny_gemm";
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {Dtype::f32,      Dtype::f64,      Dtype::f16,       Dtype::bf16,
+                                      Dtype::f16_f32,  Dtype::bf16_f32, Dtype::e4m3_f16,  Dtype::e4m3_bf16,
+                                      Dtype::e4m3_f32, Dtype::e5m2_f16, Dtype::e5m2_bf16, Dtype::e5m2_f32};
   static constexpr const char* kExtents[] = {"v", "k", "n"};  // parameters of a case
 
   template <class T>
