@@ -18,6 +18,8 @@ namespace plumb {
 /// Values the zeros around an image are multiplied as its pixels are: where F holds NaN or Inf, a place in
 ///           the padding gives NaN. c == 0 yields 0. NaN and Inf otherwise propagate as in IEEE 754: no term
 ///           is skipped. The sign of a zero is free.
+/// Narrow    types: fp32 sums rounded once, to nearest even. Beyond the largest number: infinity, NaN in e4m3;
+///           subnormals are kept, NaN stays NaN (docs/bounds.md#narrow-outputs).
 /// Bound     |Y - ref| <= sum_bound_of_many_scales(M, c r s), M = sum |F| |X|. Arithmetic::winograd, F(2x2, 3x3) on tiles of
 ///           2 x 2 outputs that begin at even places: with d the 4 x 4 inputs of a tile and g a filter, Y =
 ///           A^T (sum_ch (G g G^T) . (B^T d B)) A. Each sum in a transform of one dimension has at most two
@@ -40,7 +42,9 @@ namespace plumb {
 ///           2016; Higham, Accuracy and Stability (2002), sections 3.1 and 23.2.
 struct Conv2d {
   static constexpr const char* kName = "conv2d";
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {Dtype::f32,      Dtype::f64,      Dtype::f16,       Dtype::bf16,
+                                      Dtype::f16_f32,  Dtype::bf16_f32, Dtype::e4m3_f16,  Dtype::e4m3_bf16,
+                                      Dtype::e4m3_f32, Dtype::e5m2_f16, Dtype::e5m2_bf16, Dtype::e5m2_f32};
   static constexpr const char* kExtents[] = {"n", "c", "h", "w", "k"};  // parameters of a case
 
   /// Outputs along a dimension: the windows that fit, 0 where none does.

@@ -18,29 +18,33 @@ using namespace conv2d;
 template <class T>
 void run(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in,
          const Conv2d::Out<T, Space::host>& out, Context& context) {
+  using V = scalar_t<T>;
   const auto Y = out.Y;
-  const std::int64_t depth = in.F.cols, size = std::max<std::int64_t>(depth, 1) * kCols<T>;
-  T* panels =
-      static_cast<T*>(context.workspace(omp_get_max_threads() * size * static_cast<std::int64_t>(sizeof(T))));
+  const std::int64_t depth = in.F.cols, size = std::max<std::int64_t>(depth, 1) * kCols<V>;
+  V* panels =
+      static_cast<V*>(context.workspace(omp_get_max_threads() * size * static_cast<std::int64_t>(sizeof(V))));
 #pragma omp parallel for collapse(2) schedule(dynamic)
   for (std::int64_t image = 0; image < p.n; ++image) {
-    for (std::int64_t first = 0; first < Y.cols; first += kCols<T>) {
-      T* panel = panels + omp_get_thread_num() * size;
-      const std::int64_t wide = std::min(kCols<T>, Y.cols - first);
-      if (wide < kCols<T>) std::fill_n(panel, size, T(0));  // columns past the end are computed and dropped
-      gather_windows(p, in.X, image, first, wide, panel, kCols<T>);
+    for (std::int64_t first = 0; first < Y.cols; first += kCols<V>) {
+      V* panel = panels + omp_get_thread_num() * size;
+      const std::int64_t wide = std::min(kCols<V>, Y.cols - first);
+      if (wide < kCols<V>) std::fill_n(panel, size, V(0));  // columns past the end are computed and dropped
+      gather_windows(p, in.X, image, first, wide, panel, kCols<V>);
       for (std::int64_t f = 0; f < p.k; f += kRows) {
-        alignas(kVectorBytes) T tile[kRows * kCols<T>];
+        alignas(kVectorBytes) V tile[kRows * kCols<V>];
         const std::int64_t rows = std::min<std::int64_t>(kRows, p.k - f);
         multiply_panel(rows, depth, in.F.data + f * in.F.ld, in.F.ld, panel, tile);
-        for (std::int64_t i = 0; i < rows; ++i)
-          std::copy_n(tile + i * kCols<T>, wide, &Y(image * p.k + f + i, first));
+        for (std::int64_t i = 0; i < rows; ++i) {
+          for (std::int64_t j = 0; j < wide; ++j)
+            Y(image * p.k + f + i, first + j) = stored<out_t<T>>(tile[i * kCols<V> + j]);
+        }
       }
     }
   }
 }
 
-PLUMB_REGISTER(Conv2d, "02_im2col_gemm", run, float, double);
+PLUMB_REGISTER(Conv2d, "02_im2col_gemm", run, float, double, f16, bf16, f16_f32, bf16_f32, e4m3_f16,
+               e4m3_bf16, e4m3_f32, e5m2_f16, e5m2_bf16, e5m2_f32);
 
 }  // namespace
 }  // namespace plumb
