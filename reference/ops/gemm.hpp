@@ -15,6 +15,8 @@ namespace plumb {
 ///           where beta == 0), even where A or B hold NaN. Otherwise NaN and Inf propagate as in IEEE 754: 0 *
 ///           Inf is NaN, no term is skipped. alpha scales products or their sum, never an operand: 0.5 *
 ///           subnormal is 0, and Inf times that NaN. The sign of a zero is free.
+/// Narrow    types: fp32 sums rounded once, to nearest even. Beyond the largest number: infinity, NaN in e4m3;
+///           subnormals are kept, NaN stays NaN (docs/bounds.md#narrow-outputs).
 /// Bound     |C[i, j] - ref| <= sum_bound(M, n), M = affine_magnitude(alpha, sum |A[i, k] B[k, j]|,
 ///           beta C[i, j]) = |alpha| sum + |beta C[i, j]| max(1, sqrt(k) / 4): a kernel may start at beta C.
 ///           n = k, plus 1 for alpha != 1 and 1 for beta != 0, which round too.
@@ -24,9 +26,9 @@ namespace plumb {
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct Gemm {
   static constexpr const char* kName = "gemm";
-  static constexpr Dtype kDtypes[] = {
-      Dtype::f32,      Dtype::f64,       Dtype::f16,      Dtype::bf16,     Dtype::f16_f32,   Dtype::bf16_f32,
-      Dtype::e4m3_f16, Dtype::e4m3_bf16, Dtype::e4m3_f32, Dtype::e5m2_f16, Dtype::e5m2_bf16, Dtype::e5m2_f32};
+  static constexpr Dtype kDtypes[] = {Dtype::f32,      Dtype::f64,      Dtype::f16,       Dtype::bf16,
+                                      Dtype::f16_f32,  Dtype::bf16_f32, Dtype::e4m3_f16,  Dtype::e4m3_bf16,
+                                      Dtype::e4m3_f32, Dtype::e5m2_f16, Dtype::e5m2_bf16, Dtype::e5m2_f32};
   static constexpr const char* kExtents[] = {"m", "n", "k"};  // parameters of a case
 
   template <class T>
