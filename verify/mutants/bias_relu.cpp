@@ -7,6 +7,7 @@
 
 #include "reference/ops/bias_relu.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -240,6 +241,28 @@ const HostMutant<BiasRelu> capped_by_plan_m{
     nullptr,
     plan_of_cap<float>,
     plan_of_cap<double>};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+    for (std::int64_t i = 0; i < in.x.rows; ++i) {
+      for (std::int64_t j = 0; j < in.x.cols; ++j) {
+        const float b = in.b.size > 0 ? Fault::read(in.b[j]) : p.bias;
+        float y = Fault::read(in.x(i, j)) + b;
+        if (y < 0) y = 0;
+        if (y > p.cap) y = p.cap;
+        out.y(i, j) = Fault::template write<out_t<T>>(y);
+      }
+    }
+  }
+};
+const NarrowMutants<
+    BiasRelu, Narrow,
+    narrow_faults::Faults<narrow_faults::ReadsOtherFormat, narrow_faults::Saturates,
+                          narrow_faults::SaturatesInfinity, narrow_faults::FlushesOutputs,
+                          narrow_faults::TowardZero, narrow_faults::RoundsTwice, narrow_faults::ScaleOff>,
+    f16, bf16>
+    narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -8,6 +8,7 @@
 
 #include "reference/ops/gemm.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -521,6 +522,25 @@ const HostMutant<Gemm> alpha_in_few_columns_m{
     alpha_in_few_columns<double>,
     {0, "alpha is multiplied into B where that is one column, for more than 300 rows: an infinity meets 0",
      "work that is saved where one operand is far smaller than the answer", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+    const std::int64_t depth = p.alpha == 0 ? 0 : in.A.cols;
+    for (std::int64_t i = 0; i < out.C.rows; ++i) {
+      for (std::int64_t j = 0; j < out.C.cols; ++j) {
+        float sum = 0;
+        for (std::int64_t k = 0; k < depth; ++k) {
+          if (Fault::takes(k, depth))
+            sum = Fault::kept(sum + Fault::read(in.A(i, k)) * Fault::read(in.B(k, j)));
+        }
+        const float before = p.beta == 0 ? 0 : p.beta * value(out.C(i, j));
+        out.C(i, j) = Fault::template write<out_t<T>>(p.alpha * sum + before);
+      }
+    }
+  }
+};
+const NarrowMutants<Gemm, Narrow, narrow_faults::All, f16, bf16, e4m3_bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

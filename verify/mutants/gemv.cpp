@@ -9,6 +9,7 @@
 
 #include "reference/ops/gemv.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -347,6 +348,22 @@ const HostMutant<Gemv> nearly_one_m{
     nearly_one<float>,
     nearly_one<double>,
     {0, "an alpha within 1e-5 of 1 is 1", "scalars compared with a tolerance", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+    const std::int64_t depth = p.alpha == 0 ? 0 : in.A.cols;
+    for (std::int64_t i = 0; i < in.A.rows; ++i) {
+      float sum = 0;
+      for (std::int64_t k = 0; k < depth; ++k) {
+        if (Fault::takes(k, depth)) sum = Fault::kept(sum + Fault::read(in.A(i, k)) * Fault::read(in.x[k]));
+      }
+      const float before = p.beta == 0 ? 0 : p.beta * value(out.y[i]);
+      out.y[i] = Fault::template write<out_t<T>>(p.alpha * sum + before);
+    }
+  }
+};
+const NarrowMutants<Gemv, Narrow, narrow_faults::All, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -10,6 +10,7 @@
 
 #include "reference/ops/log_softmax.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -401,6 +402,32 @@ const HostMutant<LogSoftmax> unsigned_rows_m{
     unsigned_rows<double>,
     {0, "the place of a row of x, its number times the leading dimension, is 32 bits wide, without a sign",
      "strides kept as unsigned", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    const std::int64_t cols = in.x.cols;
+    for (std::int64_t i = 0; i < in.x.rows; ++i) {
+      float max = -kInf<float>, sum = 0;
+      for (std::int64_t j = 0; j < cols; ++j) max = std::fmax(max, Fault::read(in.x(i, j)));
+      for (std::int64_t j = 0; j < cols; ++j) {
+        if (Fault::takes(j, cols)) sum = Fault::kept(sum + std::exp(Fault::read(in.x(i, j)) - max));
+      }
+      const float log_sum = std::log(sum);
+      for (std::int64_t j = 0; j < cols; ++j)
+        out.y(i, j) = Fault::template write<out_t<T>>(Fault::read(in.x(i, j)) - max - log_sum);
+    }
+  }
+};
+// A subnormal entry beside the maximum changes no answer.
+const NarrowMutants<
+    LogSoftmax, Narrow,
+    narrow_faults::Faults<narrow_faults::ReadsOtherFormat, narrow_faults::SumsInF16,
+                          narrow_faults::SumsInBf16, narrow_faults::LosesTailOfTwo,
+                          narrow_faults::DropsOneTerm, narrow_faults::SaturatesInfinity,
+                          narrow_faults::TowardZero, narrow_faults::RoundsTwice, narrow_faults::ScaleOff>,
+    f16, bf16>
+    narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -10,6 +10,7 @@
 
 #include "reference/ops/reduce.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -352,6 +353,21 @@ const RegisterMutant<Reduce, float, Space::host> size_in_float_m{
     size_in_float<float>,
     {0, "the number of elements passes through a float: beyond 2^24 the last may be lost",
      "blocks counted by ceil() of a quotient in single precision", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+    const bool max = p.kind == Reduce::Kind::max;
+    const std::int64_t n = in.x.size;
+    float all = max ? -std::numeric_limits<float>::infinity() : 0.0F;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float x = Fault::read(in.x[i]);
+      if (Fault::takes(i, n)) all = max ? larger(all, x) : Fault::kept(all + x);
+    }
+    out.result[0] = Fault::template write<out_t<T>>(all);
+  }
+};
+const NarrowMutants<Reduce, Narrow, narrow_faults::All, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

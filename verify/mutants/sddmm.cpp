@@ -4,6 +4,7 @@
 
 #include "reference/ops/sddmm.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -198,6 +199,23 @@ const HostMutant<Sddmm> groups_by_panels_m{
     groups_by_panels<double>,
     {0, "beyond 256 terms, entries of a row behind the 64th begin with the sum of another entry",
      "two loops in pieces, of which one was ever longer than a piece", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    for (std::int64_t i = 0; i < in.A.rows; ++i) {
+      for (std::int64_t e = in.A.row_ptr[i]; e < in.A.row_ptr[i + 1]; ++e) {
+        float sum = 0;
+        for (std::int64_t k = 0; k < in.X.cols; ++k) {
+          if (Fault::takes(k, in.X.cols))
+            sum = Fault::kept(sum + Fault::read(in.X(i, k)) * Fault::read(in.Y(in.A.col[e], k)));
+        }
+        out.s[e] = Fault::template write<out_t<T>>(sum);
+      }
+    }
+  }
+};
+const NarrowMutants<Sddmm, Narrow, narrow_faults::All, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -7,6 +7,7 @@
 
 #include "reference/ops/skinny_gemm.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -244,6 +245,23 @@ const HostMutant<SkinnyGemm> width_of_eight_m{
     width_of_eight<double>,
     {14, "eight columns have a kernel of their own, which leaves out what is left of groups of four terms",
      "a switch over widths, one of them with an error", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    for (std::int64_t i = 0; i < out.Y.rows; ++i) {
+      for (std::int64_t j = 0; j < out.Y.cols; ++j) {
+        float sum = 0;
+        for (std::int64_t k = 0; k < in.X.cols; ++k) {
+          if (Fault::takes(k, in.X.cols))
+            sum = Fault::kept(sum + Fault::read(in.X(i, k)) * Fault::read(in.W(k, j)));
+        }
+        out.Y(i, j) = Fault::template write<out_t<T>>(sum);
+      }
+    }
+  }
+};
+const NarrowMutants<SkinnyGemm, Narrow, narrow_faults::All, f16, bf16, e4m3_bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -9,6 +9,7 @@
 
 #include "reference/ops/spmm.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -426,6 +427,25 @@ const HostMutant<Spmm> zeros_passed_over_m{
     {0,
      "where rows of B are whole vectors on 16 bytes, a stored zero is passed over, and the NaN that it faces",
      "entries of pruned weights, skipped in the path that loads most", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    for (std::int64_t i = 0; i < in.A.rows; ++i) {
+      const std::int64_t begin = in.A.row_ptr[i], entries = in.A.row_ptr[i + 1] - begin;
+      for (std::int64_t j = 0; j < out.C.cols; ++j) {
+        float sum = 0;
+        for (std::int64_t k = 0; k < entries; ++k) {
+          if (Fault::takes(k, entries))
+            sum = Fault::kept(sum +
+                              Fault::read(in.A.val[begin + k]) * Fault::read(in.B(in.A.col[begin + k], j)));
+        }
+        out.C(i, j) = Fault::template write<out_t<T>>(sum);
+      }
+    }
+  }
+};
+const NarrowMutants<Spmm, Narrow, narrow_faults::All, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -10,6 +10,7 @@
 
 #include "reference/ops/spmv.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -768,6 +769,23 @@ const HostMutant<Spmv> alpha_by_x_m{
     alpha_by_x<float>,
     alpha_by_x<double>,
     {0, "a row of one entry is alpha * x * value in this order", "a path for diagonals", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+    for (std::int64_t i = 0; i < in.A.rows; ++i) {
+      const std::int64_t begin = in.A.row_ptr[i], entries = p.alpha == 0 ? 0 : in.A.row_ptr[i + 1] - begin;
+      float sum = 0;
+      for (std::int64_t k = 0; k < entries; ++k) {
+        if (Fault::takes(k, entries))
+          sum = Fault::kept(sum + Fault::read(in.A.val[begin + k]) * Fault::read(in.x[in.A.col[begin + k]]));
+      }
+      const float before = p.beta == 0 ? 0 : p.beta * value(out.y[i]);
+      out.y[i] = Fault::template write<out_t<T>>(p.alpha * sum + before);
+    }
+  }
+};
+const NarrowMutants<Spmv, Narrow, narrow_faults::All, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -4,6 +4,7 @@
 
 #include "reference/ops/transpose.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -195,6 +196,21 @@ const HostMutant<Transpose> by_reciprocal_m{
     by_reciprocal<double>,
     {0, "a tile's row is its number times a reciprocal that may be rounded down: a row too small then",
      "a division of every thread saved; right for most numbers of tiles", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    for (std::int64_t i = 0; i < in.A.rows; ++i) {
+      for (std::int64_t j = 0; j < in.A.cols; ++j)
+        out.B(j, i) = Fault::template write<out_t<T>>(Fault::read(in.A(i, j)));
+    }
+  }
+};
+// Moved through fp32, as who computes would.
+const NarrowMutants<Transpose, Narrow,
+                    narrow_faults::Faults<narrow_faults::FlushesInputs, narrow_faults::SaturatesInfinity>,
+                    f16, bf16, e4m3>
+    narrow_types_m;
 
 }  // namespace
 }  // namespace plumb
