@@ -39,12 +39,12 @@ class Body(ptx.Asm):
         for variable in self.function.parameters + self.function.returns:
             if variable.space == 'reg':
                 self.add_register(0, variable.name, variable.kind, variable.line)
-        self.labels = set()
+        self.labels = {}  # by scope and name: C++ names
         previous = None
         for s in self.function.statements:
             m = re.match(r'\.(reg|local|param|shared)\b', s.text)
             if s.text.endswith(':') and ' ' not in s.text:
-                self.labels.add(s.text[:-1])
+                self.labels[s.scope[-1], s.text[:-1]] = 'L_%s_%d_%d' % (word_of(s.text[:-1]), self.number, s.scope[-1])
             elif m and m.group(1) == 'reg':
                 self.add_registers(s)
             elif m:
@@ -204,9 +204,10 @@ class Body(ptx.Asm):
         return 'v_condition_code'
 
     def label(self, name):
-        if name not in self.labels:
+        known = self.found(self.labels, name)
+        if known is None:
             raise NotOffered("a branch to '%s', which is no label of the function" % name)
-        return 'L_%s_%d' % (word_of(name), self.number)
+        return known
 
     def place(self, word):
         known = self.register(word)
@@ -226,7 +227,7 @@ class Body(ptx.Asm):
         self.braces = s.scope
         if s.text.startswith('.'):
             return ''
-        if s.text.endswith(':') and s.text[:-1] in self.labels:
+        if s.text.endswith(':') and self.found(self.labels, s.text[:-1]):
             known = s.text[:-1] in self.targets or s.text[:-1] in self.prototypes
             return '' if known else self.label(s.text[:-1]) + ':;'
         try:

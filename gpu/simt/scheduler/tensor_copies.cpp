@@ -165,7 +165,7 @@ void put(const TensorTiles& t, void* map) {
   e.element_bytes = static_cast<std::uint8_t>(t.element_bytes);
   e.swizzled_units = static_cast<std::uint8_t>(t.swizzled_units);
   e.type = static_cast<std::uint8_t>(t.type);
-  for (int d = 0; d < t.dimensions; ++d) {
+  for (int d = 0; d < kMostDimensions; ++d) {  // the rank may be told last
     e.every[d] = static_cast<std::uint8_t>(t.every[d]);
     e.box[d] = static_cast<std::uint16_t>(t.box[d]);
     e.last[d] = static_cast<std::uint32_t>(t.sizes[d] - 1);
@@ -192,7 +192,7 @@ bool decode(const void* map, TensorTiles& t) {
   t.element_bytes = e.element_bytes;
   t.swizzled_units = e.swizzled_units;
   t.type = static_cast<Number>(e.type);
-  for (int d = 0; d < t.dimensions; ++d) {
+  for (int d = 0; d < kMostDimensions; ++d) {
     t.every[d] = e.every[d];
     t.box[d] = e.box[d];
     t.sizes[d] = std::uint64_t{e.last[d]} + 1;
@@ -250,8 +250,15 @@ void replace_of_map(TensorTiles& t, MapField field, unsigned d, unsigned long lo
       if (value >= std::size(kMapTypes) || kMapTypes[value].bytes == 0)
         not_offered("tensor maps of that type", here);
       t.element_bytes = kMapTypes[value].bytes, t.type = kMapTypes[value].number;
+      t.strides[0] = kMapTypes[value].bytes;
       return;
   }
+}
+
+// A map may be made of zeros, field by field.
+bool is_zero(const void* map) {
+  const auto* const bytes = static_cast<const unsigned char*>(map);
+  return std::all_of(bytes, bytes + kMapBytes, [](unsigned char b) { return b == 0; });
 }
 
 }  // namespace
@@ -262,7 +269,7 @@ void tensormap_replace(void* map, MapField field, unsigned dimension, unsigned l
   t.here = here;
   if (checking()) access(map, kMapBytes, Access::write, locate(here));
   TensorTiles tiles;
-  if (!decode(map, tiles)) trap("tensormap.replace of what is no tensor map", here);
+  if (!decode(map, tiles) && !is_zero(map)) trap("tensormap.replace of what is no tensor map", here);
   const unsigned most = field == MapField::global_stride ? kMostDimensions - 1 : kMostDimensions;
   if (dimension >= most) trap("tensormap.replace of a dimension that no tensor map has", here);
   replace_of_map(tiles, field, dimension, value, here);
