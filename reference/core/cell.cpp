@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace plumb {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Half the distance from the number `size` >= 0 to its neighbour on the side of 0.
 double half_below(const FormatFacts& f, double size) {
@@ -21,7 +18,7 @@ double half_below(const FormatFacts& f, double size) {
 double distance_from_cell(Format format, double got, double value) {
   const FormatFacts& f = facts(format);
   const double beyond = f.largest + spacing(format, f.largest) / 2;
-  if (std::isnan(got)) return f.infinity ? kInf : std::max(0.0, beyond - std::fabs(value));
+  if (std::isnan(got)) return f.infinity ? HUGE_VAL : std::max(0.0, beyond - std::fabs(value));
   if (got == 0) return std::max(0.0, std::fabs(value) - f.eta / 2);
   const double size = std::fabs(got), along = std::copysign(1.0, got) * value;  // value on got's side of 0
   if (std::isinf(got)) return std::max(0.0, beyond - along);

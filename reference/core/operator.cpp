@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reference/core/tensor_cores.hpp"
+#include "reference/core/tensor_bound.hpp"
 #include "reference/core/text.hpp"
 
 namespace plumb {
