@@ -137,7 +137,8 @@ struct OverflowsEarly : Right {
                               *kFault = "results of the largest exponent become infinite",
                               *kIncident = "the largest exponent taken for that of infinities";
   template <class T>
-  static constexpr bool kIn = kHasInfinity<T>;
+  static constexpr bool kIn =
+      kHasInfinity<T> && 2 * kFactsOf<in_t<T>>.max_exponent >= kFactsOf<out_t<T>>.max_exponent;
   template <class E>
   static E write(float x) {
     const bool large = std::fabs(x) >= std::ldexp(1.0F, kFactsOf<E>.max_exponent);
