@@ -132,6 +132,7 @@ void Reduce::cases(CaseList& list) {
   for (const char* const kind : {"sum", "max"})
     list.add(Tier::smoke, fmt::format("kind={},n=5003,special=inf_nan", kind), {real},
              "NaN behind +Inf: who stops at what nothing exceeds never sees it");
+  list.add(Tier::smoke, "kind=sum,n=200003", {positive}, "a sum beyond the largest number of f16");
   list.add(Tier::smoke, "kind=sum,n=40009,special=negative", {scaled}, "one sign, and every scale");
   list.add_hostile(Tier::smoke, "kind=sum,n=1035", 7, "every special value at every class of position");
   list.add_hostile(Tier::smoke, "kind=max,n=1035", 56, "every special value at every class of position");

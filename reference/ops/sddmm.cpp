@@ -36,6 +36,8 @@ void Sddmm::describe(CaseSpace& space) {
 void Sddmm::cases(CaseList& list) {
   using enum Fill;
   add_looks(list, "rows=67,cols=90,k=33,density=0.06");
+  list.add(Tier::smoke, "rows=3,cols=5,k=9,density=1,facing=near_top", {real},
+           "a result beside the largest number of its format: it stays finite");
   list.add_cancelling("rows=3,cols=2,k=8209,density=1");
   list.add(Tier::smoke, "rows=0,cols=5,k=4,density=0", {exact}, "no rows: no entries");
   list.add(Tier::smoke, "rows=5,cols=7,k=4,density=0", {exact, hostile},

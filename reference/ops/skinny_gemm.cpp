@@ -34,6 +34,8 @@ void SkinnyGemm::describe(CaseSpace& space) {
 void SkinnyGemm::cases(CaseList& list) {
   using enum Fill;
   add_looks(list, "v=67,k=100,n=16");
+  list.add(Tier::smoke, "v=3,k=9,n=5,facing=near_top", {real},
+           "a result beside the largest number of its format: it stays finite");
   list.add_cancelling("v=3,k=8209,n=2");
   list.add(Tier::smoke, "v=0,k=128,n=16", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "v=5,k=128,n=0", {exact}, "no columns: nothing may be touched");

@@ -39,6 +39,8 @@ void Spmm::describe(CaseSpace& space) {
 void Spmm::cases(CaseList& list) {
   using enum Fill;
   add_looks(list, "rows=301,cols=90,n=9,density=0.06");
+  list.add(Tier::smoke, "rows=3,cols=7,n=5,density=1,facing=near_top", {real},
+           "a result beside the largest number of its format: it stays finite");
   list.add_cancelling("rows=3,cols=8209,n=2,density=1");
   list.add(Tier::smoke, "rows=0,cols=5,n=4,density=0", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "rows=5,cols=0,n=4,density=0", {exact}, "no columns: every row is empty");

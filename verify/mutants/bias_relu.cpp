@@ -256,12 +256,11 @@ struct Narrow {
     }
   }
 };
-const NarrowMutants<
-    BiasRelu, Narrow,
-    narrow_faults::Faults<narrow_faults::ReadsOtherFormat, narrow_faults::Saturates,
-                          narrow_faults::SaturatesInfinity, narrow_faults::FlushesOutputs,
-                          narrow_faults::TowardZero, narrow_faults::RoundsTwice, narrow_faults::ScaleOff>,
-    f16, bf16>
+const NarrowMutants<BiasRelu, Narrow,
+                    narrow_faults::Faults<narrow_faults::ReadsOtherFormat, narrow_faults::SaturatesInfinity,
+                                          narrow_faults::FlushesOutputs, narrow_faults::TowardZero,
+                                          narrow_faults::RoundsTwice, narrow_faults::ScaleOff>,
+                    f16, bf16>
     narrow_types_m;
 
 }  // namespace
