@@ -40,9 +40,7 @@ int sum_of(int c, double products, bool saturates) {
   constexpr std::int64_t kLow = std::numeric_limits<int>::min(), kHigh = std::numeric_limits<int>::max();
   return static_cast<int>(std::clamp(whole, kLow, kHigh));
 }
-float sum_of(float c, double products, bool) {
-  return static_cast<float>(static_cast<double>(c) + products);
-}
+float sum_of(float c, double products, bool) { return static_cast<float>(static_cast<double>(c) + products); }
 
 // A register holds four elements along K. With g = lane / 4 and t = lane % 4, those of A are of row g (and g + 8, then 16 columns on) from
 // column 4t on, of B of column g from row 4t on (then 16 rows on); C is (g, 2t), (g, 2t + 1) and the same of row g + 8.
@@ -75,7 +73,8 @@ void transpose_pairs(unsigned, void* const* in, void* const*) {
   unsigned short matrix[8][8];
   for (int l = 0; l < kLanes; ++l)
     for (int i = 0; i < 2; ++i)
-      matrix[l / 4][l % 4 * 2 + i] = static_cast<unsigned short>(static_cast<PairOfLane*>(in[l])->pair >> (16 * i));
+      matrix[l / 4][l % 4 * 2 + i] =
+          static_cast<unsigned short>(static_cast<PairOfLane*>(in[l])->pair >> (16 * i));
   for (int l = 0; l < kLanes; ++l) {
     unsigned& pair = static_cast<PairOfLane*>(in[l])->pair;
     pair = matrix[l % 4 * 2][l / 4] | static_cast<unsigned>(matrix[l % 4 * 2 + 1][l / 4]) << 16;
