@@ -1,5 +1,7 @@
 """Triton kernels of the corpus, each with inputs and what it must yield. Needs triton and numpy, no GPU."""
 
+import math
+
 import numpy as np
 import triton
 import triton.language as tl
@@ -317,7 +319,6 @@ def softmax_of(x):
 
 
 def gelu_and_more(x):
-    import math
     erf = np.vectorize(math.erf)
     y = x.astype(np.float64)
     return (0.5 * y * (1 + erf(y * 0.70710678118)) + y / (1 + np.exp(-y)) + np.sqrt(np.abs(y)) + np.cos(y) - np.sin(y)
