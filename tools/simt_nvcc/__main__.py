@@ -57,12 +57,12 @@ def compile_and_name(command):
 
 
 def undefined_names(objects):
-    said = subprocess.run(["nm", "-u", *objects], check=False, capture_output=True, text=True, errors="replace")
-    return said.stdout
+    command = ["nm", "-u", *objects]
+    return subprocess.run(command, check=False, capture_output=True, text=True, errors="replace").stdout
 
 
 def with_modules(names, libraries):
-    """The libraries of a program with those undefined names, which may load modules of PTX, and have NVRTC make them.
+    """The libraries of a program with those undefined names: it may load modules of PTX, made by NVRTC.
 
     A module's library uses what the executor has, of which the program itself may use little."""
     out = list(libraries)
@@ -219,137 +219,8 @@ class Compiler:
 
     def link(self, output):
         shared = ["-shared"] if self.order.shared else []
-        objects = self.objects()
         host = [word for word in self.order.host if not word.startswith("-W") or word.startswith("-Wl,")]
-        command = [self.known["compiler"], *shared, *host, *objects]
-        # nvcc leaves out what headers define and nothing uses (MPI's classes for C++), undefined names too.
-        libraries = ["-Wl,--as-needed", *with_modules(undefined_names(objects), self.known["libraries"])]
-        behind = [word for folder in missing.toolkit() for word in ("-idirafter", folder)]
-        return [*self.order.preprocessor, "-I", ROOT, "-isystem", cuda, *behind]
-
-    def defines(self):
-        """A header with the -D and -U of the command: they begin behind the executor's own headers, which
-        ask for the chip and the default stream alone."""
-        text = ""
-        for what, one in self.order.defines:
-            if one.startswith(("__CUDA_ARCH", "CUDA_API_PER_THREAD")):
-                self.chip.append(f"-{what}{one}")
-                continue
-            name, equals, value = one.partition("=")
-            text += f"#undef {name.split('(')[0]}\n" + (
-                f"#define {name} {value if equals else 1}\n" if what == "D" else ""
-            )
-        # the same text has the same name, which stands in what is compiled: it is kept under that
-        path = os.path.join(BUILD, "kept", hashlib.sha1(text.encode()).hexdigest() + ".h")
-        keep(path, text.encode())
-        return [word for header in (path, *self.order.includes) for word in ("-include", header)]
-
-    def preprocess(self, source, out, *more):
-        """A .cu file as the executor's compiler sees it."""
-        cuda = os.path.join(ROOT, "gpu/simt/language/include")
-        compile_and_name(
-            [
-                self.known["compiler"],
-                "-E",
-                self.standard,
-                *self.known["language"],
-                *AS_NVCC,
-                *self.chip,
-                *self.headers(cuda),
-                "-include",
-                os.path.join(cuda, "cuda_runtime.h"),
-                *self.after,
-                *[word for word in self.order.host if word in ("-fopenmp", "-pthread")],
-                *more,
-                "-x",
-                "c++",
-                source,
-                "-o",
-                out,
-            ]
-        )
-
-    def kernels(self, source, out, dependencies):
-        """Compiles a .cu file; what was compiled before is taken from the build folder."""
-        stem = os.path.join(self.scratch, hashlib.sha1(source.encode()).hexdigest())
-        self.preprocess(source, stem + ".ii", *dependencies)
-        rewrite = [
-            sys.executable,
-            os.path.join(ROOT, "gpu/simt/rewrite/rewrite.py"),
-            *(["--rdc"] if self.order.rdc else []),
-        ]
-        say([*rewrite, stem + ".ii", stem + ".cpp"])
-        # nvcc lets pass what g++ does not, such as a class that gives a type's name another meaning
-        flags = [self.standard, "-fpermissive", *self.known["language"], *self.known["flags"], *AS_NVCC]
-        flags += [word for word in self.order.host if word in ("-fopenmp", "-pthread", "-fPIC", "-fpic")]
-        with open(stem + ".cpp", "rb") as file:
-            text = file.read()
-        # what is compiled says where: lines are of files below this folder
-        place = [self.known["compiler"], os.getcwd(), *flags]
-        key = hashlib.sha1("\n".join(place).encode() + text).hexdigest()
-        kept = os.path.join(BUILD, "kept", key + ".o")
-        if not os.path.exists(kept):
-            compile_and_name(
-                [
-                    *self.known["launcher"],
-                    self.known["compiler"],
-                    *flags,
-                    "-c",
-                    stem + ".cpp",
-                    "-o",
-                    stem + ".o",
-                ]
-            )
-            with open(stem + ".o", "rb") as file:
-                keep(kept, file.read())
-        shutil.copy(kept, out)
-
-    def host(self, source, kind, out, dependencies):
-        """Compiles a host file, which finds CUDA's headers as behind nvcc."""
-        standard = [] if kind == "c" else [self.standard]
-        compile_and_name(
-            [
-                self.known["compiler"],
-                *standard,
-                "-O2",
-                "-w",
-                *self.order.host,
-                *self.headers(toolkit.include(ROOT, BUILD)),
-                *self.after,
-                *dependencies,
-                "-x",
-                "c" if kind == "c" else "c++",
-                "-c",
-                source,
-                "-o",
-                out,
-            ]
-        )
-
-    def object(self, source, kind, out):
-        dependencies = []
-        if self.order.with_dependencies:
-            dependencies = ["-MD", *self.order.dependencies]
-            if "-MF" not in dependencies:
-                dependencies += ["-MF", os.path.splitext(out)[0] + ".d"]
-            if not {"-MT", "-MQ"} & set(dependencies):
-                dependencies += ["-MT", out]
-        if kind == "cu":
-            self.kernels(source, out, dependencies)
-        else:
-            self.host(source, kind, out, dependencies)
-
-    def objects(self):
-        out = []
-        for number, (source, kind) in enumerate(self.order.files):
-            out.append(os.path.join(self.scratch, f"{number}.o"))
-            self.object(source, kind, out[-1])
-        return out
-
-    def link(self, output):
-        shared = ["-shared"] if self.order.shared else []
         objects = self.objects()
-        host = [word for word in self.order.host if not word.startswith("-W") or word.startswith("-Wl,")]
         command = [self.known["compiler"], *shared, *host, *objects]
         # nvcc leaves out what headers define and nothing uses (MPI's classes for C++), undefined names too.
         libraries = ["-Wl,--as-needed", *with_modules(undefined_names(objects), self.known["libraries"])]

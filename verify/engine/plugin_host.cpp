@@ -168,7 +168,7 @@ std::string plugin_tables() {
     list += fmt::format("{}\"{}\": {}", list.empty() ? "" : ", ", name, number);
   };
   for (const auto& [format, number] : kFormatNumbers) add(formats, facts(format).name, number);
-  for (const auto& [dtype, number] : kDtypeNumbers) add(dtypes, facts(dtype).name, number);
+  for (const DtypeFacts& d : kDtypes) add(dtypes, d.name, number_of(d.dtype));
   int number = 0;
   for (const NamedArithmetic& a : kArithmetics) add(arithmetics, a.name, number++);
   return fmt::format(

@@ -60,7 +60,8 @@ class ScratchFile {
     const int file = mkstemp(path_.data());
     if (file < 0) return;
     std::size_t written = 0;
-    for (ssize_t n = 0; written < text.size() && (n = write(file, text.data() + written, text.size() - written)) > 0;)
+    for (ssize_t n = 0;
+         written < text.size() && (n = write(file, text.data() + written, text.size() - written)) > 0;)
       written += static_cast<std::size_t>(n);
     good_ = close(file) == 0 && written == text.size();
   }
@@ -80,7 +81,8 @@ std::pair<std::string, std::string> compiled(const std::string& text, const std:
   const ScratchFile file(text);
   if (!file.good()) return {};
   const std::string named = name.empty() ? "--keep" : "--name " + quoted(name);
-  const Said said = said_by(fmt::format("python3 -S -E {} {} {}", quoted(translator()), named, quoted(file.path())));
+  const Said said =
+      said_by(fmt::format("python3 -S -E {} {} {}", quoted(translator()), named, quoted(file.path())));
   const std::size_t end = said.text.find('\n');
   if (!said.done || end == std::string::npos) return {};
   return {said.text.substr(0, end), said.text.substr(end + 1, said.text.find('\n', end + 1) - end - 1)};

@@ -129,8 +129,11 @@ T bfe(T a, unsigned at, unsigned bits) {
   at &= 255u, bits &= 255u;
   if (bits == 0) return 0;
   using Bits = std::make_unsigned_t<T>;
-  const Bits sign = std::is_signed<T>::value && (static_cast<Bits>(a) >> (at + bits - 1 < kBits ? at + bits - 1 : kBits - 1) & 1u) != 0
-                        ? ~Bits{0} : Bits{0};
+  const Bits sign =
+      std::is_signed<T>::value &&
+              (static_cast<Bits>(a) >> (at + bits - 1 < kBits ? at + bits - 1 : kBits - 1) & 1u) != 0
+          ? ~Bits{0}
+          : Bits{0};
   const Bits low = at < kBits ? static_cast<Bits>(a) >> at : 0;
   const unsigned held = at >= kBits ? 0 : bits < kBits - at ? bits : kBits - at;  // bits that the value has
   if (held == 0) return static_cast<T>(sign);
@@ -151,7 +154,8 @@ T bfi(T a, T b, unsigned at, unsigned bits) {
 template <class T>
 T quotient(T a, T b) {
   if (b == 0) return static_cast<T>(~T{0});
-  if (std::is_signed<T>::value && b == static_cast<T>(-1)) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
+  if (std::is_signed<T>::value && b == static_cast<T>(-1))
+    return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
   return static_cast<T>(a / b);
 }
 template <class T>
@@ -187,15 +191,17 @@ To clamped(From v) {
 }
 template <class T>
 T mul24_lo(T a, T b) {
-  return static_cast<T>(std::is_signed<T>::value ? static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(a) << 8) >> 8) *
-                                                       static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(b) << 8) >> 8)
-                                                 : (a & 0xffffffu) * (b & 0xffffffu));
+  return static_cast<T>(std::is_signed<T>::value
+                            ? static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(a) << 8) >> 8) *
+                                  static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(b) << 8) >> 8)
+                            : (a & 0xffffffu) * (b & 0xffffffu));
 }
 /// The upper 32 of the product's 48 bits.
 template <class T>
 T mul24_hi(T a, T b) {
   const auto wide = [](T v) -> long long {
-    return std::is_signed<T>::value ? static_cast<int>(static_cast<unsigned>(v) << 8) >> 8 : static_cast<long long>(v & 0xffffffu);
+    return std::is_signed<T>::value ? static_cast<int>(static_cast<unsigned>(v) << 8) >> 8
+                                    : static_cast<long long>(v & 0xffffffu);
   };
   return static_cast<T>(wide(a) * wide(b) >> 16);
 }
@@ -229,9 +235,15 @@ inline unsigned prmt_bytes(unsigned a, unsigned b, const unsigned (&of)[4]) {
   for (int i = 0; i < 4; ++i) out |= static_cast<unsigned>(both >> (8 * (of[i] & 7u)) & 255u) << (8 * i);
   return out;
 }
-inline unsigned prmt_f4e(unsigned a, unsigned b, unsigned c) { return c &= 3u, prmt_bytes(a, b, {c, c + 1, c + 2, c + 3}); }
-inline unsigned prmt_b4e(unsigned a, unsigned b, unsigned c) { return c &= 3u, prmt_bytes(a, b, {c, c + 7, c + 6, c + 5}); }
-inline unsigned prmt_rc8(unsigned a, unsigned b, unsigned c) { return c &= 3u, prmt_bytes(a, b, {c, c, c, c}); }
+inline unsigned prmt_f4e(unsigned a, unsigned b, unsigned c) {
+  return c &= 3u, prmt_bytes(a, b, {c, c + 1, c + 2, c + 3});
+}
+inline unsigned prmt_b4e(unsigned a, unsigned b, unsigned c) {
+  return c &= 3u, prmt_bytes(a, b, {c, c + 7, c + 6, c + 5});
+}
+inline unsigned prmt_rc8(unsigned a, unsigned b, unsigned c) {
+  return c &= 3u, prmt_bytes(a, b, {c, c, c, c});
+}
 inline unsigned prmt_ecl(unsigned a, unsigned b, unsigned c) {
   return c &= 3u, prmt_bytes(a, b, {c, c > 1 ? c : 1, c > 2 ? c : 2, 3});
 }
@@ -249,7 +261,10 @@ T saturated(T x) {
 }
 template <class T>
 T integral(Round round, T x) {
-  return round == Round::nearest ? std::nearbyint(x) : round == Round::zero ? std::trunc(x) : round == Round::up ? std::ceil(x) : std::floor(x);
+  return round == Round::nearest ? std::nearbyint(x)
+         : round == Round::zero  ? std::trunc(x)
+         : round == Round::up    ? std::ceil(x)
+                                 : std::floor(x);
 }
 /// min and max: of a number and a NaN the number, but for .NaN; -0 is less than +0. .xorsign.abs: of the magnitudes, with both signs' product.
 template <class T>

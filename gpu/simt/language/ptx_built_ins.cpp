@@ -37,7 +37,14 @@ int print(const std::string& how, const unsigned char* arguments, std::size_t& a
       return std::printf(how.c_str(), next<const char*>(arguments, at));
     case 'p':
       return std::printf(how.c_str(), next<const void*>(arguments, at));
-    case 'a': case 'A': case 'e': case 'E': case 'f': case 'F': case 'g': case 'G':
+    case 'a':
+    case 'A':
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
       return std::printf(how.c_str(), next<double>(arguments, at));
     default:
       break;

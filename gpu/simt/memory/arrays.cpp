@@ -149,7 +149,8 @@ namespace {
 
 bool is_in_image(const unsigned char* base) {
   const auto& memory = current().memory;
-  return std::any_of(memory.image.begin(), memory.image.end(), [&](const auto& a) { return a->base == base; }) ||
+  return std::any_of(memory.image.begin(), memory.image.end(),
+                     [&](const auto& a) { return a->base == base; }) ||
          std::any_of(memory.constants.begin(), memory.constants.end(),
                      [&](const auto& c) { return c.first == base; });
 }
@@ -164,7 +165,8 @@ void load_image() {
           const auto& h = info->dlpi_phdr[i];
           if (h.p_type != PT_LOAD) continue;
           auto* base = reinterpret_cast<unsigned char*>(info->dlpi_addr + h.p_vaddr);
-          if (is_in_image(base)) continue;  // a library that is loaded while the program runs is looked for anew
+          if (is_in_image(base))
+            continue;  // a library that is loaded while the program runs is looked for anew
           if ((h.p_flags & PF_W) != 0) {
             auto a = std::make_unique<Array>();
             a->name = "program variable";

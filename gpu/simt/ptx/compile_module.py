@@ -13,6 +13,9 @@ import os
 import subprocess
 import sys
 
+from module_code import ModuleCode
+from module_text import BadModule
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 # -O1 and no more of a program's flags for its optimiser: a module must run within seconds. Integers of PTX wrap.
@@ -83,8 +86,6 @@ class Compiler:
         return path
 
     def make(self, text, name, path):
-        from module_code import ModuleCode  # read where there is something to translate
-        from module_text import BadModule
         try:
             module = ModuleCode(text)
             code = module.code(name)

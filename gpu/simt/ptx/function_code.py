@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'rewrite'))
 import ptx  # noqa: E402
-from module_text import BITS, NAME, BadModule, number  # noqa: E402
+from module_text import NAME, BadModule, number  # noqa: E402
 from ptx_tables import HALVES, SPECIAL, TYPES, NotOffered, P  # noqa: E402
 
 REGISTERS = dict(TYPES, b128='unsigned __int128', **{name: kind for name, (_, kind) in HALVES.items()})

@@ -1,6 +1,5 @@
 # A module of PTX as one file of C++ for the CPU executor: each statement on the line that it has in the module, so that a compiler's lines are
 # PTX's, and a table of what the module has (language/ptx_module.hpp).
-import os
 import re
 import struct
 

@@ -24,7 +24,7 @@ class BadModule(Exception):
 class Variable:
     """.global, .const, .shared, .local or .param memory: `count` elements of `bytes` bytes; None: as many as there are."""
 
-    def __init__(self, space, name, kind, bytes_each, count, alignment, line):
+    def __init__(self, space, name, kind, bytes_each, count, alignment, line):  # noqa: PLR0917
         self.space, self.name, self.kind, self.bytes_each, self.count, self.alignment = space, name, kind, bytes_each, count, alignment
         self.line, self.initial, self.external, self.pointer = line, None, False, None
 
@@ -104,12 +104,16 @@ class Module:
     def closing(self, at):
         """Offset behind the bracket that closes the one at `at`."""
         depth = 0
+        end = None
         for m in re.compile(r'"[^"\n]*"|[(){}\[\]]').finditer(self.text, at):
             c = m.group(0)
             depth += 1 if c in '({[' else -1 if c in ')}]' else 0
             if depth == 0 and c in ')}]':
-                return m.end()
-        raise BadModule(self.line(at), 'a bracket that nothing closes')
+                end = m.end()
+                break
+        if end is None:
+            raise BadModule(self.line(at), 'a bracket that nothing closes')
+        return end
 
     def read(self):
         while self.skip_blank():
@@ -153,7 +157,8 @@ class Module:
             self.at = self.closing(self.at)
         m = self.need(r'\.(entry|func|global|const|shared|tex|local)\b', 'a declaration')
         if m.group(1) in ('entry', 'func'):
-            return self.function(m.group(1) == 'entry')
+            self.function(m.group(1) == 'entry')
+            return
         end = self.end_of_statement(self.at)
         for variable in self.variables_of(m.group(1), self.text[self.at:end], self.line()):
             variable.external = external

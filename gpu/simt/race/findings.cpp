@@ -81,9 +81,8 @@ std::string kernel_of(int number, const std::string& otherwise, const Frames& fr
 // The two accesses of a race stand on one line: nothing can be put between them. An update (x += y) is told by its read and its
 // write racing with the other thread's write.
 void advise_on_one_line(Finding& f, unsigned pairs) {
-  const bool one_line =
-      f.place.line != 0 && f.place.line == f.other_place.line && f.place.file == f.other_place.file &&
-      f.place.by == f.other_place.by;
+  const bool one_line = f.place.line != 0 && f.place.line == f.other_place.line &&
+                        f.place.file == f.other_place.file && f.place.by == f.other_place.by;
   if (f.kind != FindingKind::race || !one_line || pairs == RawFinding::kOther) return;
   if (pairs == (RawFinding::kReadWrite | RawFinding::kWriteWrite)) {
     f.hint = "several threads update the same element on this line: atomicAdd, or one copy per thread";

@@ -20,9 +20,8 @@ std::unordered_map<std::string, const ptx::Table*>& tables() {
 
 const ptx::SourcePlace* place_at(const ptx::Table& table, int line) {
   const ptx::SourcePlace* const end = table.places + table.place_count;
-  const auto* const found =
-      std::lower_bound(table.places, end, line,
-                       [](const ptx::SourcePlace& p, int wanted) { return p.ptx_line < wanted; });
+  const auto* const found = std::lower_bound(
+      table.places, end, line, [](const ptx::SourcePlace& p, int wanted) { return p.ptx_line < wanted; });
   return found != end && found->ptx_line == line ? found : nullptr;
 }
 

@@ -6,12 +6,12 @@
 #include <fstream>
 #include <sstream>
 
-#define MUST(call)                                              \
-  if (const CUresult e = call; e != CUDA_SUCCESS) {             \
-    const char* name = nullptr;                                 \
-    cuGetErrorName(e, &name);                                   \
+#define MUST(call)                                                \
+  if (const CUresult e = call; e != CUDA_SUCCESS) {               \
+    const char* name = nullptr;                                   \
+    cuGetErrorName(e, &name);                                     \
     std::printf("%s: %s\n", #call, name != nullptr ? name : "?"); \
-    return 1;                                                   \
+    return 1;                                                     \
   }
 
 int main(int count, char** words) {
@@ -57,7 +57,8 @@ int main(int count, char** words) {
     CUdeviceptr out;
   } packed{y};
   std::size_t size = sizeof packed;
-  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                   CU_LAUNCH_PARAM_END};
   MUST(cuLaunchKernel(counts, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra));
   MUST(cuMemcpyDtoH(host, y, 32 * sizeof(int)));
   if (host[31] != 42) return 1;
@@ -68,7 +69,10 @@ int main(int count, char** words) {
     arguments[1] = &z;
     MUST(cuLaunchKernel(reversed, 1, 1, 1, 64, 1, 1, sizeof host, nullptr, arguments, nullptr));
   }
-  if (count > 2 && std::strcmp(words[2], "cubin") == 0) MUST(cuModuleLoadData(&module, "\x7f" "ELF"));
+  if (count > 2 && std::strcmp(words[2], "cubin") == 0)
+    MUST(cuModuleLoadData(&module,
+                          "\x7f"
+                          "ELF"));
   MUST(cuModuleUnload(module));
   std::printf("right\n");
   return 0;

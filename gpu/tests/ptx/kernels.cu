@@ -45,14 +45,29 @@ extern "C" __global__ void calls(const float* x, float* out, int n) {
 extern "C" __global__ void chooses(const int* what, int* out) {
   int v = threadIdx.x, r = 0;
   switch (what[v]) {
-    case 0: r = v * 3; break;
-    case 1: r = v / 3; break;
-    case 2: r = v % 3; break;
-    case 3: r = __popc(v); break;
-    case 4: r = __clz(v); break;
-    case 5: r = v << 2; break;
-    case 6: r = -v; break;
-    default: r = 99;
+    case 0:
+      r = v * 3;
+      break;
+    case 1:
+      r = v / 3;
+      break;
+    case 2:
+      r = v % 3;
+      break;
+    case 3:
+      r = __popc(v);
+      break;
+    case 4:
+      r = __clz(v);
+      break;
+    case 5:
+      r = v << 2;
+      break;
+    case 6:
+      r = -v;
+      break;
+    default:
+      r = 99;
   }
   out[v] = r;
 }
@@ -73,6 +88,8 @@ extern "C" __global__ void by_value(Pair p, double* out) {
   out[threadIdx.x] = p.a + local[(threadIdx.x * 3) & 7];
 }
 
-extern "C" __global__ void says(int n) { printf("thread %d of %d: %.2f %s\n", threadIdx.x, n, 1.5 * n, "said"); }
+extern "C" __global__ void says(int n) {
+  printf("thread %d of %d: %.2f %s\n", threadIdx.x, n, 1.5 * n, "said");
+}
 
 extern "C" __global__ void __launch_bounds__(64) bounded(int* out) { out[threadIdx.x] = 1; }

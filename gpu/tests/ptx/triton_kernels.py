@@ -1,5 +1,7 @@
 """Triton kernels of the corpus, each with inputs and what it must yield. Needs triton and numpy, no GPU."""
 
+import math
+
 import numpy as np
 import triton
 import triton.language as tl
@@ -8,7 +10,8 @@ import triton.language as tl
 class Case:
     """A kernel, its constants, the grid, arrays and numbers by parameter, what arrays hold afterwards, and the finding that there must be."""
 
-    def __init__(self, kernel, grid, arguments, expected, constants=None, tolerance=1e-5, finding=None, **options):
+    def __init__(self, kernel, grid, arguments, expected, constants=None, tolerance=1e-5, finding=None, chips=(80, 90), **options):
+        self.chips = chips
         self.kernel, self.grid, self.arguments, self.expected = kernel, grid, arguments, expected
         self.constants, self.tolerance, self.finding, self.options = constants or {}, tolerance, finding, options
         self.name = kernel.__name__ + "".join(f"_{k}{v}" for k, v in options.items())
@@ -120,6 +123,17 @@ def matmul(a, b, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     for k in range(0, K, BK):
         acc = tl.dot(tl.load(a + rm[:, None] * K + (k + rk)[None, :]), tl.load(b + (k + rk)[:, None] * N + rn[None, :]), acc)
     tl.store(c + rm[:, None] * N + rn[None, :], acc)
+
+
+@triton.jit
+def matmul_by_descriptors(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, APART: tl.constexpr):
+    of_a, of_b = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK]), tl.make_tensor_descriptor(b, [K, N], [N, 1], [BK, BN])
+    of_c = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
+    m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in tl.range(0, K, BK, warp_specialize=APART):
+        acc = tl.dot(of_a.load([m, k]), of_b.load([k, n]), acc)
+    of_c.store([m, n], acc.to(tl.float16))
 
 
 @triton.jit
@@ -305,7 +319,6 @@ def softmax_of(x):
 
 
 def gelu_and_more(x):
-    import math
     erf = np.vectorize(math.erf)
     y = x.astype(np.float64)
     return (0.5 * y * (1 + erf(y * 0.70710678118)) + y / (1 + np.exp(-y)) + np.sqrt(np.abs(y)) + np.cos(y) - np.sin(y)
@@ -375,6 +388,9 @@ def product_cases():
                    num_stages=stages)
     yield Case(matmul, (1, 1), {"a": a, "b": b, "c": Unset((64, 64)), "N": 64, "K": 64}, {"c": product},
                {"BM": 64, "BN": 64, "BK": 32}, 1e-3, num_stages=2, num_warps=4)
+    for apart in (False, True):  # TMA by maps that the kernel makes; with True, warps that load and warps that multiply
+        yield Case(matmul_by_descriptors, (1, 1), {"a": a, "b": b, "c": Unset((64, 64), np.float16), "M": 64, "N": 64, "K": 64}, {"c": product},
+                   {"BM": 64, "BN": 64, "BK": 32, "APART": apart}, 2e-2, chips=(90,), num_stages=2 + apart)
     x, y = drawn(22, 32, 64), drawn(23, 64, 32)
     yield Case(matmul, (1, 1), {"a": x, "b": y, "c": Unset((32, 32)), "N": 32, "K": 64}, {"c": x @ y}, blocks, 1e-2, num_stages=2, num_warps=2)
     yield Case(matmul_bf16, (1, 1), {"a": x, "b": y, "c": Unset((32, 32)), "N": 32, "K": 64}, {"c": x @ y}, blocks, 5e-2)

@@ -40,13 +40,20 @@ void write_half(void* at, double value) {
   std::memcpy(at, &v, sizeof v);
 }
 
-#define PLUMB_NUMBER(name, type) {name, sizeof(type), &read_as<type>, &write_as<type>}
-const ElementType kTypes[] = {
-    PLUMB_NUMBER("f32", float),         PLUMB_NUMBER("f64", double),        PLUMB_NUMBER("i8", std::int8_t),
-    PLUMB_NUMBER("i16", std::int16_t),  PLUMB_NUMBER("i32", std::int32_t),  PLUMB_NUMBER("i64", std::int64_t),
-    PLUMB_NUMBER("u8", std::uint8_t),   PLUMB_NUMBER("u16", std::uint16_t), PLUMB_NUMBER("u32", std::uint32_t),
-    PLUMB_NUMBER("u64", std::uint64_t), {"f16", 2, &read_half<Half>, &write_half<Half>},
-    {"bf16", 2, &read_half<Brain>, &write_half<Brain>}};
+#define PLUMB_NUMBER(name, type) \
+  { name, sizeof(type), &read_as<type>, &write_as<type> }
+const ElementType kTypes[] = {PLUMB_NUMBER("f32", float),
+                              PLUMB_NUMBER("f64", double),
+                              PLUMB_NUMBER("i8", std::int8_t),
+                              PLUMB_NUMBER("i16", std::int16_t),
+                              PLUMB_NUMBER("i32", std::int32_t),
+                              PLUMB_NUMBER("i64", std::int64_t),
+                              PLUMB_NUMBER("u8", std::uint8_t),
+                              PLUMB_NUMBER("u16", std::uint16_t),
+                              PLUMB_NUMBER("u32", std::uint32_t),
+                              PLUMB_NUMBER("u64", std::uint64_t),
+                              {"f16", 2, &read_half<Half>, &write_half<Half>},
+                              {"bf16", 2, &read_half<Brain>, &write_half<Brain>}};
 #undef PLUMB_NUMBER
 
 Error bad(const char* what, const std::string& text) { return input_error("--arg", 0, what, text); }
@@ -95,8 +102,8 @@ bool is_filling(const std::string& how) {
 }  // namespace
 
 const ElementType* element_type(const std::string& name) {
-  const auto* const found =
-      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const ElementType& t) { return name == t.name; });
+  const auto* const found = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                         [&](const ElementType& t) { return name == t.name; });
   return found != std::end(kTypes) ? found : nullptr;
 }
 
@@ -119,7 +126,8 @@ Argument read_argument(const std::string& text, std::size_t number_of_it) {
   }
   a.bytes = bytes_of(how, text);
   if (a.bytes.size() != count * a.type->bytes)
-    throw bad(fmt::format("the file has {} bytes, not {}", a.bytes.size(), count * a.type->bytes).c_str(), text);
+    throw bad(fmt::format("the file has {} bytes, not {}", a.bytes.size(), count * a.type->bytes).c_str(),
+              text);
   return a;
 }
 

@@ -23,8 +23,10 @@ using plumb::simt::ptx::Kernel;
 
 constexpr const char* kUsage =
     "simt MODULE.ptx [--kernel NAME] [--grid X,Y,Z] [--block X,Y,Z] [--cluster X,Y,Z] [--shared BYTES]\n"
-    "     [--cooperative] [--launches N] [--print N] [--save ARRAY=FILE] --arg 'x:f32[1024]=iota' --arg i32=1024 ...\n"
-    "  an array holds zeros, ones, iota, random, unset, a number, or a file's bytes (.npy or raw); each is checked by itself\n"
+    "     [--cooperative] [--launches N] [--print N] [--save ARRAY=FILE] --arg 'x:f32[1024]=iota' --arg "
+    "i32=1024 ...\n"
+    "  an array holds zeros, ones, iota, random, unset, a number, or a file's bytes (.npy or raw); each is "
+    "checked by itself\n"
     "  without --kernel: what the module has\n";
 
 struct Order {
@@ -124,7 +126,9 @@ class Arguments {
     for (std::size_t i = 0; i < kernel.count; ++i) {
       const auto& p = kernel.parameters[i];
       if (i >= given.size() && p.is_read)
-        throw input_error("--arg", 0, fmt::format("'{}' reads its parameter {}, which is not given", kernel.name, i), p.type);
+        throw input_error("--arg", 0,
+                          fmt::format("'{}' reads its parameter {}, which is not given", kernel.name, i),
+                          p.type);
       values_.emplace_back(std::max<std::size_t>(p.bytes, 8));
       if (i < given.size()) place(i, p.bytes);
     }
@@ -134,7 +138,8 @@ class Arguments {
 
   std::vector<unsigned char> after(std::size_t i) const {
     std::vector<unsigned char> out(given_[i].bytes.size());
-    if (!out.empty()) std::memcpy(out.data(), memory_[i], out.size());  // past the checks: elements may be unset
+    if (!out.empty())
+      std::memcpy(out.data(), memory_[i], out.size());  // past the checks: elements may be unset
     return out;
   }
 
@@ -150,7 +155,8 @@ class Arguments {
     plumb::simt::name_array(a.name.c_str());
     if (cudaMalloc(&memory_[i], std::max<std::size_t>(a.bytes.size(), 1)) != cudaSuccess)
       throw input_error("--arg", 0, "no memory for the array", a.name);
-    if (a.is_set && !a.bytes.empty()) cudaMemcpy(memory_[i], a.bytes.data(), a.bytes.size(), cudaMemcpyHostToDevice);
+    if (a.is_set && !a.bytes.empty())
+      cudaMemcpy(memory_[i], a.bytes.data(), a.bytes.size(), cudaMemcpyHostToDevice);
     std::memcpy(values_[i].data(), &memory_[i], sizeof(void*));
   }
 
@@ -173,13 +179,15 @@ void launch(const Order& order, CUfunction function, void** arguments) {
   }
   CUlaunchAttribute attributes[2];
   for (unsigned i = 0; i < count; ++i) attributes[i] = {wanted[i].id, wanted[i].val};
-  const CUlaunchConfig config{order.grid.x,  order.grid.y, order.grid.z, order.block.x,  order.block.y,
-                              order.block.z, order.shared, nullptr,      attributes, count};
+  const CUlaunchConfig config{order.grid.x,  order.grid.y, order.grid.z, order.block.x, order.block.y,
+                              order.block.z, order.shared, nullptr,      attributes,    count};
   if (order.shared > 48 * 1024)
-    cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(order.shared));
+    cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                       static_cast<int>(order.shared));
   for (unsigned i = 0; i < order.launches; ++i) {
     const CUresult e = cuLaunchKernelEx(&config, function, arguments, nullptr, {order.file.c_str(), 0});
-    if (e != CUDA_SUCCESS) std::printf("the launch was refused: %s\n", cudaGetErrorString(static_cast<cudaError_t>(e)));
+    if (e != CUDA_SUCCESS)
+      std::printf("the launch was refused: %s\n", cudaGetErrorString(static_cast<cudaError_t>(e)));
   }
   cuCtxSynchronize();
 }

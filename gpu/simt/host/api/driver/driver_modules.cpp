@@ -55,7 +55,8 @@ std::vector<void*> in_buffer(const Kernel& kernel, void** extra) {
   return out;
 }
 
-CUresult launch(CUfunction function, const cudaLaunchConfig_t& config, void** arguments, void** extra, Here here) {
+CUresult launch(CUfunction function, const cudaLaunchConfig_t& config, void** arguments, void** extra,
+                Here here) {
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   const Kernel& kernel = kernel_of(function);
   std::vector<void*> buffer;
@@ -111,7 +112,8 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* file, CUjit_optio
   return cuModuleLoad(reinterpret_cast<CUmodule*>(library), file, here);
 }
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
-  return cuModuleGetFunction(reinterpret_cast<CUfunction*>(kernel), reinterpret_cast<CUmodule>(library), name);
+  return cuModuleGetFunction(reinterpret_cast<CUfunction*>(kernel), reinterpret_cast<CUmodule>(library),
+                             name);
 }
 CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
   *module = reinterpret_cast<CUmodule>(library);

@@ -8,7 +8,10 @@
 
 using CUlibrary = struct CUlib_st*;
 using CUkernel = struct CUkern_st*;
-enum CUlibraryOption { CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE = 0, CU_LIBRARY_BINARY_IS_PRESERVED = 1 };
+enum CUlibraryOption {
+  CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE = 0,
+  CU_LIBRARY_BINARY_IS_PRESERVED = 1
+};
 using CUlaunchAttributeID = cudaLaunchAttributeID;
 using CUlaunchAttributeValue = cudaLaunchAttributeValue;
 constexpr CUlaunchAttributeID CU_LAUNCH_ATTRIBUTE_IGNORE = cudaLaunchAttributeIgnore,
@@ -36,9 +39,9 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
 CUresult cuModuleGetGlobal(CUdeviceptr* p, std::size_t* bytes, CUmodule module, const char* name);
 CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module);
 
-CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* names, void** values, unsigned options,
-                           CUlibraryOption* library_names, void** library_values, unsigned library_options,
-                           PLUMB_SIMT_HERE);
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* names, void** values,
+                           unsigned options, CUlibraryOption* library_names, void** library_values,
+                           unsigned library_options, PLUMB_SIMT_HERE);
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* file, CUjit_option* names, void** values,
                                unsigned options, CUlibraryOption* library_names, void** library_values,
                                unsigned library_options, PLUMB_SIMT_HERE);

@@ -22,24 +22,24 @@ struct cudaMemPoolPtrExportData {
 };
 
 // X(result, name)
-#define PLUMB_CALLS_NOT_OFFERED(X)                         \
-  X(cudaError_t, cudaGraphicsMapResources)                 \
-  X(cudaError_t, cudaGraphicsUnmapResources)               \
-  X(cudaError_t, cudaGraphicsUnregisterResource)           \
-  X(cudaError_t, cudaGraphicsResourceGetMappedPointer)     \
-  X(cudaError_t, cudaGraphicsSubResourceGetMappedArray)    \
-  X(cudaError_t, cudaGraphicsResourceSetMapFlags)          \
-  X(cudaError_t, cudaMemPoolExportPointer)                 \
-  X(cudaError_t, cudaMemPoolExportToShareableHandle)       \
-  X(cudaError_t, cudaMemPoolImportPointer)                 \
-  X(cudaError_t, cudaMemPoolImportFromShareableHandle)     \
-  X(CUresult, cuOccupancyMaxPotentialBlockSize)            \
-  X(CUresult, cuMemImportFromShareableHandle)              \
-  X(CUresult, cuLinkCreate)                                \
-  X(CUresult, cuLinkAddData)                               \
-  X(CUresult, cuLinkAddFile)                               \
-  X(CUresult, cuLinkComplete)                              \
-  X(CUresult, cuLinkDestroy)                               \
+#define PLUMB_CALLS_NOT_OFFERED(X)                      \
+  X(cudaError_t, cudaGraphicsMapResources)              \
+  X(cudaError_t, cudaGraphicsUnmapResources)            \
+  X(cudaError_t, cudaGraphicsUnregisterResource)        \
+  X(cudaError_t, cudaGraphicsResourceGetMappedPointer)  \
+  X(cudaError_t, cudaGraphicsSubResourceGetMappedArray) \
+  X(cudaError_t, cudaGraphicsResourceSetMapFlags)       \
+  X(cudaError_t, cudaMemPoolExportPointer)              \
+  X(cudaError_t, cudaMemPoolExportToShareableHandle)    \
+  X(cudaError_t, cudaMemPoolImportPointer)              \
+  X(cudaError_t, cudaMemPoolImportFromShareableHandle)  \
+  X(CUresult, cuOccupancyMaxPotentialBlockSize)         \
+  X(CUresult, cuMemImportFromShareableHandle)           \
+  X(CUresult, cuLinkCreate)                             \
+  X(CUresult, cuLinkAddData)                            \
+  X(CUresult, cuLinkAddFile)                            \
+  X(CUresult, cuLinkComplete)                           \
+  X(CUresult, cuLinkDestroy)                            \
   X(CUresult, cuModuleLoadFatBinary)
 
 #define PLUMB_DECLARE_NOT_OFFERED(result, name) result name(...);
