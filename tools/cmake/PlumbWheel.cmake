@@ -35,7 +35,7 @@ foreach(source IN LISTS sources)
   string(MAKE_C_IDENTIFIER ${folder} group)
   set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
 endforeach()
-set_source_files_properties(reference/core/case_space_classes.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # its split() is not text.hpp's
+set_source_files_properties(reference/core/case_space_classes.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # its split() is its own
 plumb_flagged_sources(${PLUMB_HURRIED} verify/drawing/cover.cpp verify/drawing/draws.cpp verify/drawing/open_tuples.cpp verify/image/image.cpp
                       verify/judge/compare.cpp verify/judge/elements.cpp verify/judge/mistrust.cpp)
 add_executable(verify verify/main.cpp)
