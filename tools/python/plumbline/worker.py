@@ -166,6 +166,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    from plumbline import worker  # one module, by its own name, whoever imports it
-
-    sys.exit(worker.main())
+    sys.modules["plumbline.worker"] = sys.modules["__main__"]  # one module, whoever imports it
+    sys.exit(main())

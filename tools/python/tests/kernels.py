@@ -219,3 +219,43 @@ def truncated_operands(A, B):
 @pl.variant("transpose", device="cuda")
 def on_a_gpu(A, B):
     right(A, B)
+
+
+# ---- faults of public threads, and the same repaired ----
+
+
+@pl.variant("gemm")
+def zeros(A, B):
+    """Zeros are within an absolute tolerance where the data are small."""
+    return np.zeros((A.shape[0], B.shape[1]), A.dtype)
+
+
+@pl.variant("transpose")
+def assumes_tight_rows(A, B):
+    """Takes memory for contiguous, which it is not after chunk()."""
+    rows, cols = A.shape
+    tight = np.lib.stride_tricks.as_strided(A, shape=(rows, cols), strides=(cols * A.itemsize, A.itemsize))
+    np.copyto(B, tight.T)
+
+
+@pl.variant("gemv")
+def adds_to_what_is_there(A, x, y):
+    """Relies on outputs that come as zeros."""
+    y += A @ x
+
+
+@pl.variant("gemv")
+def adds_to_zeros(A, x, y):
+    y[:] = 0
+    y += A @ x
+
+
+@pl.variant("gemm")
+def sums_in_halves(A, B):
+    """An accumulator of fewer bits than the type."""
+    return (A.astype(np.float16) @ B.astype(np.float16)).astype(np.float32)
+
+
+@pl.variant("gemm")
+def sums_in_its_own_type(A, B):
+    return A @ B

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# The Python package as a user gets it: a wheel from this tree, installed into a bare environment, with its tests there. Says the wheel's size,
+# and the newest glibc that it asks for, which is what it may be tagged with. Skipped where no package index answers.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+python=${1:-python3}
+place=$PWD/build/python
+rm -rf "$place"
+"$python" -m venv "$place/env"
+if ! "$place/env/bin/pip" install --quiet numpy pytest pytest-xdist scipy 2>"$place/pip.err"; then
+  tail -n 1 "$place/pip.err"
+  echo "python: skipped, no package index answers"
+  exit 0
+fi
+"$place/env/bin/pip" wheel --quiet --no-deps --wheel-dir "$place" .
+wheel=$(find "$place" -maxdepth 1 -name '*.whl')
+"$place/env/bin/pip" install --quiet --no-index "$wheel"
+bytes=$(stat -c %s "$wheel")
+[ "$bytes" -lt 10000000 ] || { echo "python: the wheel has $bytes bytes, 10 MB at most"; exit 1; }
+bin=$("$place/env/bin/python" -c 'from plumbline import _library; print(_library.PACKAGE / "bin")')
+glibc=$(objdump -T "$bin/verify" "$bin/libplumbline.so" "$bin/libgomp.so.1" | grep -o 'GLIBC_2[.][0-9]*' | sort -uV | tail -n 1)
+printf 'python: %s, %d bytes, needs %s\n' "$(basename "$wheel")" "$bytes" "$glibc"
+# from another folder: the tree's own package is not to be found by chance
+cp -r tools/python/tests tools/python/examples "$place"
+cd "$place" && PYTHONPATH='' env/bin/python -m pytest -q -p no:cacheprovider -n 2 tests
