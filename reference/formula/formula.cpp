@@ -353,15 +353,11 @@ void Formula::validate(const FormulaCall& call) const {
 
 void Formula::validate_values(const SignatureArray& a, const FormulaArray& view,
                               const std::vector<std::int64_t>& sizes) const {
-  if (a.sparse) {
-    const auto check = [&](auto* values) {
-      using V = std::remove_pointer_t<decltype(values)>;
-      validate_csr(
-          CsrView<V, Space::host>{view.rows, view.cols, view.entries, view.row_ptr, view.col, values},
-          a.name.c_str());
-    };
-    return view.kind == Format::f32 ? check(static_cast<const float*>(view.data))
-                                    : check(static_cast<const double*>(view.data));
+  if (a.sparse) {  // rows and columns: its values are any
+    validate_csr(CsrView<const float, Space::host>{view.rows, view.cols, view.entries, view.row_ptr, view.col,
+                                                   static_cast<const float*>(view.data)},
+                 a.name.c_str());
+    return;
   }
   if (a.values == Values::any) return;
   const std::int64_t most = a.of.empty() ? 0 : sizes[place_of(signature_, a.of)];
@@ -383,8 +379,7 @@ void Formula::oracle(const FormulaCall& call, Format format, Reference& referenc
   if (other_) others = other_->evaluate(on, compute);
   const auto size = [&](const std::string& extent) { return size_of(on, extent); };
   const auto terms = static_cast<std::int32_t>(std::min(graph_.terms(size), 2e9));
-  // the reference is rounded to a double, which is one rounding of fp64
-  const double own = format == Format::f64 ? 1 : 0;
+  const double own = facts(Format::f64).unit / compute.unit();  // the reference is rounded to a double
   for (std::size_t o = 0; o < values.size(); ++o) {
     ReferenceArray& array = reference.outputs.emplace_back();
     const auto count = static_cast<std::int64_t>(values[o].size());
