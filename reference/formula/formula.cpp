@@ -171,6 +171,23 @@ std::string Formula::role_of(const std::string& extent) const {
   return first_summed != signature_.extents.end() && *first_summed == extent ? "depth" : "";
 }
 
+// Of nothing there is no mean, no largest element and no place: sizes of 0 are where nothing is asked for.
+bool Formula::has_answer(const FormulaGraph::Sizes& size) const {
+  const auto elements_of = [&](const SignatureArray& a) {
+    double all = 1;
+    for (const std::string& e : a.extents) all *= size(e);
+    return all;
+  };
+  double answers = 0;
+  for (const SignatureArray& a : signature_.outputs) answers += elements_of(a);
+  const bool sums = std::all_of(signature_.extents.begin(), signature_.extents.end(),
+                                [&](const std::string& e) { return !graph_.reduces(e) || size(e) > 0; });
+  return (answers == 0 || sums) &&
+         std::all_of(signature_.inputs.begin(), signature_.inputs.end(), [&](const SignatureArray& a) {
+           return a.of.empty() || size(a.of) > 0 || elements_of(a) == 0;
+         });
+}
+
 Layout Formula::layout() const {
   Layout layout{.arrays = static_cast<int>(signature_.inputs.size() + signature_.outputs.size())};
   for (const auto* arrays : {&signature_.inputs, &signature_.outputs}) {
@@ -192,15 +209,10 @@ void Formula::describe(CaseSpace& space) const {
   space.words("spread", options_.spreads).words("mean", options_.means);
   space.fills(options_.fills);
   const auto all = [this](const Point& p) { return elements(sizes_at(p)); };
-  // of nothing there is no mean and no largest element
-  const auto sums_something = [this](const Point& p) {
-    return std::all_of(signature_.extents.begin(), signature_.extents.end(),
-                       [&](const std::string& e) { return !graph_.reduces(e) || p[e] > 0; });
-  };
   space.work({.multiply_adds = [this](const Point& p) { return graph_.operations(sizes_at(p)); },
               .elements = all,
               .terms = [this](const Point& p) { return graph_.terms(sizes_at(p)); },
-              .where = {sums_something}});
+              .where = {[this](const Point& p) { return has_answer(sizes_at(p)); }}});
   const std::vector<std::string>& answer = signature_.outputs.front().extents;
   if (answer.size() > 1) space.alike({answer.front(), answer.back()});
   space.count("elements", all);
@@ -235,11 +247,19 @@ std::vector<std::int64_t> Formula::primes() const {
 void Formula::cases(CaseList& list) const {
   const Fill first = options_.fills.front();
   const std::vector<std::int64_t> primes = this->primes();
+  const std::vector<std::string>& answer = signature_.outputs.front().extents;
   for (std::size_t e = 0; e < primes.size(); ++e) {
     std::vector<std::int64_t> sizes = primes;
-    sizes[e] = graph_.reduces(signature_.extents[e]) ? 1 : 0;
-    list.add(Tier::smoke, parameters(sizes, 0), {first},
-             sizes[e] == 0 ? "nothing to do" : "one term, or one element of a row");
+    if (graph_.reduces(signature_.extents[e])) {
+      sizes[e] = 1;
+      list.add(Tier::smoke, parameters(sizes, 0), {first}, "one term, or one element of a row");
+      for (const std::string& of_answer : answer) {  // of nothing there is no sum: nothing is asked for
+        const std::size_t place = place_of(signature_, of_answer);
+        if (place < sizes.size()) sizes[place] = 0;
+      }
+    }
+    sizes[e] = 0;
+    list.add(Tier::smoke, parameters(sizes, 0), {first}, "nothing to do");
   }
   for (const Fill fill : options_.fills) {
     list.add(Tier::smoke, parameters(primes, 0), {fill}, "primes in every extent");
