@@ -110,7 +110,7 @@ Compute::Compute(Format format, Math math)
 
 double Compute::granted(Function f) const {
   const Grant& g = kGrants[static_cast<std::size_t>(f)];
-  return (math_ == Math::fast && format_ == Format::f32 ? g.fast : g.library) * unit_;
+  return (math_ == Math::fast && !wide_ ? g.fast : g.library) * unit_;
 }
 
 bool Compute::overflows(const Bounded& a) const {

@@ -448,6 +448,23 @@ std::vector<LargeArray<Bounded>> FormulaGraph::outputs_for(const FormulaData& da
   return all;
 }
 
+// How many places of an extent are evaluated together: as many as an array has room for.
+std::int64_t FormulaGraph::stretch_of(const FormulaData& data, int extent) const {
+  const std::int64_t size = std::max<std::int64_t>(data.sizes[static_cast<std::size_t>(extent)], 1);
+  double most = 1;  // elements of one place of the extent
+  for (const Step& s : steps_) {
+    if (!depends_on(s, extent)) continue;
+    double elements = 1;
+    for (const int e : s.extents) {
+      const auto of_extent = static_cast<double>(data.sizes[static_cast<std::size_t>(e)]);
+      const bool entries = rows_[static_cast<std::size_t>(e)] == extent;
+      elements *= entries ? of_extent / static_cast<double>(size) : e == extent ? 1 : of_extent;
+    }
+    most = std::max(most, elements);
+  }
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(kBlock) / most));
+}
+
 std::vector<LargeArray<Bounded>> FormulaGraph::evaluate(const FormulaData& data,
                                                         const Compute& compute) const {
   std::vector<LargeArray<Bounded>> results = outputs_for(data);
@@ -458,22 +475,7 @@ std::vector<LargeArray<Bounded>> FormulaGraph::evaluate(const FormulaData& data,
     for (std::size_t o = 0; o < results.size(); ++o) independent.write(o, results[o]);
     return results;
   }
-  const std::int64_t size = data.sizes[static_cast<std::size_t>(extent)];
-  double most = 1;  // elements of one place of the extent
-  for (const Step& s : steps_) {
-    double elements = 1;
-    for (const int e : s.extents) {
-      const auto number = static_cast<std::size_t>(e);
-      if (rows_[number] == extent)
-        elements *= static_cast<double>(data.inputs[static_cast<std::size_t>(sparse_[number])].entries) /
-                    static_cast<double>(std::max<std::int64_t>(size, 1));
-      else if (e != extent)
-        elements *= static_cast<double>(data.sizes[number]);
-    }
-    if (depends_on(s, extent)) most = std::max(most, elements);
-  }
-  const std::int64_t stretch =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(kBlock) / most));
+  const std::int64_t size = data.sizes[static_cast<std::size_t>(extent)], stretch = stretch_of(data, extent);
   const std::int64_t stretches = (size + stretch - 1) / stretch;
   std::exception_ptr thrown;
 #pragma omp parallel for schedule(dynamic, 1) if (stretches > 1)

@@ -64,6 +64,7 @@ class FormulaGraph {
   [[nodiscard]] int extent_number(const std::string& name) const;
   [[nodiscard]] bool depends_on(const Step&, int extent) const;
   [[nodiscard]] int parallel_extent(const FormulaData&) const;
+  [[nodiscard]] std::int64_t stretch_of(const FormulaData&, int extent) const;
   [[nodiscard]] std::vector<LargeArray<Bounded>> outputs_for(const FormulaData&) const;
   void check_output(std::size_t number) const;
 

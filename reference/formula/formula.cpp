@@ -171,6 +171,23 @@ std::string Formula::role_of(const std::string& extent) const {
   return first_summed != signature_.extents.end() && *first_summed == extent ? "depth" : "";
 }
 
+// Of nothing there is no mean, no largest element and no place: sizes of 0 are where nothing is asked for.
+bool Formula::has_answer(const FormulaGraph::Sizes& size) const {
+  const auto elements_of = [&](const SignatureArray& a) {
+    double all = 1;
+    for (const std::string& e : a.extents) all *= size(e);
+    return all;
+  };
+  double answers = 0;
+  for (const SignatureArray& a : signature_.outputs) answers += elements_of(a);
+  const bool sums = std::all_of(signature_.extents.begin(), signature_.extents.end(),
+                                [&](const std::string& e) { return !graph_.reduces(e) || size(e) > 0; });
+  return (answers == 0 || sums) &&
+         std::all_of(signature_.inputs.begin(), signature_.inputs.end(), [&](const SignatureArray& a) {
+           return a.of.empty() || size(a.of) > 0 || elements_of(a) == 0;
+         });
+}
+
 Layout Formula::layout() const {
   Layout layout{.arrays = static_cast<int>(signature_.inputs.size() + signature_.outputs.size())};
   for (const auto* arrays : {&signature_.inputs, &signature_.outputs}) {
@@ -192,15 +209,10 @@ void Formula::describe(CaseSpace& space) const {
   space.words("spread", options_.spreads).words("mean", options_.means);
   space.fills(options_.fills);
   const auto all = [this](const Point& p) { return elements(sizes_at(p)); };
-  // of nothing there is no mean and no largest element
-  const auto sums_something = [this](const Point& p) {
-    return std::all_of(signature_.extents.begin(), signature_.extents.end(),
-                       [&](const std::string& e) { return !graph_.reduces(e) || p[e] > 0; });
-  };
   space.work({.multiply_adds = [this](const Point& p) { return graph_.operations(sizes_at(p)); },
               .elements = all,
               .terms = [this](const Point& p) { return graph_.terms(sizes_at(p)); },
-              .where = {sums_something}});
+              .where = {[this](const Point& p) { return has_answer(sizes_at(p)); }}});
   const std::vector<std::string>& answer = signature_.outputs.front().extents;
   if (answer.size() > 1) space.alike({answer.front(), answer.back()});
   space.count("elements", all);
@@ -235,11 +247,19 @@ std::vector<std::int64_t> Formula::primes() const {
 void Formula::cases(CaseList& list) const {
   const Fill first = options_.fills.front();
   const std::vector<std::int64_t> primes = this->primes();
+  const std::vector<std::string>& answer = signature_.outputs.front().extents;
   for (std::size_t e = 0; e < primes.size(); ++e) {
     std::vector<std::int64_t> sizes = primes;
-    sizes[e] = graph_.reduces(signature_.extents[e]) ? 1 : 0;
-    list.add(Tier::smoke, parameters(sizes, 0), {first},
-             sizes[e] == 0 ? "nothing to do" : "one term, or one element of a row");
+    if (graph_.reduces(signature_.extents[e])) {
+      sizes[e] = 1;
+      list.add(Tier::smoke, parameters(sizes, 0), {first}, "one term, or one element of a row");
+      for (const std::string& of_answer : answer) {  // of nothing there is no sum: nothing is asked for
+        const std::size_t place = place_of(signature_, of_answer);
+        if (place < sizes.size()) sizes[place] = 0;
+      }
+    }
+    sizes[e] = 0;
+    list.add(Tier::smoke, parameters(sizes, 0), {first}, "nothing to do");
   }
   for (const Fill fill : options_.fills) {
     list.add(Tier::smoke, parameters(primes, 0), {fill}, "primes in every extent");
@@ -353,15 +373,11 @@ void Formula::validate(const FormulaCall& call) const {
 
 void Formula::validate_values(const SignatureArray& a, const FormulaArray& view,
                               const std::vector<std::int64_t>& sizes) const {
-  if (a.sparse) {
-    const auto check = [&](auto* values) {
-      using V = std::remove_pointer_t<decltype(values)>;
-      validate_csr(
-          CsrView<V, Space::host>{view.rows, view.cols, view.entries, view.row_ptr, view.col, values},
-          a.name.c_str());
-    };
-    return view.kind == Format::f32 ? check(static_cast<const float*>(view.data))
-                                    : check(static_cast<const double*>(view.data));
+  if (a.sparse) {  // rows and columns: its values are any
+    validate_csr(CsrView<const float, Space::host>{view.rows, view.cols, view.entries, view.row_ptr, view.col,
+                                                   static_cast<const float*>(view.data)},
+                 a.name.c_str());
+    return;
   }
   if (a.values == Values::any) return;
   const std::int64_t most = a.of.empty() ? 0 : sizes[place_of(signature_, a.of)];
@@ -383,8 +399,7 @@ void Formula::oracle(const FormulaCall& call, Format format, Reference& referenc
   if (other_) others = other_->evaluate(on, compute);
   const auto size = [&](const std::string& extent) { return size_of(on, extent); };
   const auto terms = static_cast<std::int32_t>(std::min(graph_.terms(size), 2e9));
-  // the reference is rounded to a double, which is one rounding of fp64
-  const double own = format == Format::f64 ? 1 : 0;
+  const double own = facts(Format::f64).unit / compute.unit();  // the reference is rounded to a double
   for (std::size_t o = 0; o < values.size(); ++o) {
     ReferenceArray& array = reference.outputs.emplace_back();
     const auto count = static_cast<std::int64_t>(values[o].size());

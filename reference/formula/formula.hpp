@@ -61,6 +61,7 @@ class Formula {
   [[nodiscard]] double elements(const FormulaGraph::Sizes&) const;
   [[nodiscard]] std::string role_of(const std::string& extent) const;
   [[nodiscard]] Layout layout() const;
+  [[nodiscard]] bool has_answer(const FormulaGraph::Sizes&) const;
   [[nodiscard]] std::vector<std::int64_t> primes() const;
   void validate_values(const SignatureArray&, const FormulaArray&,
                        const std::vector<std::int64_t>& sizes) const;

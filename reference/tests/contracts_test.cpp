@@ -5,17 +5,29 @@
 #include <string>
 #include <type_traits>
 
+#include "reference/ops/attention.hpp"
+#include "reference/ops/bias_gelu_residual.hpp"
 #include "reference/ops/bias_relu.hpp"
+#include "reference/ops/causal_attention.hpp"
 #include "reference/ops/conv2d.hpp"
+#include "reference/ops/cross_entropy.hpp"
 #include "reference/ops/dense_to_csr.hpp"
+#include "reference/ops/edge_softmax.hpp"
+#include "reference/ops/gat_layer.hpp"
+#include "reference/ops/gelu.hpp"
 #include "reference/ops/gemm.hpp"
 #include "reference/ops/gemv.hpp"
+#include "reference/ops/layernorm.hpp"
 #include "reference/ops/log_softmax.hpp"
+#include "reference/ops/masked_attention.hpp"
 #include "reference/ops/reduce.hpp"
+#include "reference/ops/rmsnorm.hpp"
 #include "reference/ops/sddmm.hpp"
 #include "reference/ops/skinny_gemm.hpp"
+#include "reference/ops/softmax.hpp"
 #include "reference/ops/spmm.hpp"
 #include "reference/ops/spmv.hpp"
+#include "reference/ops/swiglu.hpp"
 #include "reference/ops/transpose.hpp"
 
 namespace {
@@ -50,4 +62,16 @@ TEST_CASE("each_scalar of every contract names every member of its Problem, each
   names_every_scalar<plumb::Spmm>();
   names_every_scalar<plumb::Spmv>();
   names_every_scalar<plumb::Transpose>();
+  names_every_scalar<plumb::Attention>();
+  names_every_scalar<plumb::BiasGeluResidual>();
+  names_every_scalar<plumb::CausalAttention>();
+  names_every_scalar<plumb::CrossEntropy>();
+  names_every_scalar<plumb::EdgeSoftmax>();
+  names_every_scalar<plumb::GatLayer>();
+  names_every_scalar<plumb::Gelu>();
+  names_every_scalar<plumb::LayerNorm>();
+  names_every_scalar<plumb::MaskedAttention>();
+  names_every_scalar<plumb::RmsNorm>();
+  names_every_scalar<plumb::Softmax>();
+  names_every_scalar<plumb::SwiGlu>();
 }
