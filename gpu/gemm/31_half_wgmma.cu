@@ -20,7 +20,7 @@ using namespace gemm;
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  half::run_tiles<half::Shape<T, 2, 128, 1, 5>>(p, in, out, half::Blocks::one_each, context);
+  half::run_tiles<half::Shape<T, 2, 128, 1, 5>>(p, in, out, half::Blocks::one_each, 1, context);
 }
 
 PLUMB_REGISTER_WITH(Gemm, "31_half_wgmma", (run<T>, Traits{}.needs_sm(90), half::supports<T>), f16, bf16,

@@ -18,7 +18,7 @@ using namespace gemm;
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  half::run_tiles<half::Shape<T, 2, 256, 2, 4>>(p, in, out, half::Blocks::resident, context);
+  half::run_tiles<half::Shape<T, 2, 256, 2, 4>>(p, in, out, half::Blocks::resident, 1, context);
 }
 
 PLUMB_REGISTER_WITH(Gemm, "32_half_persistent", (run<T>, Traits{}.needs_sm(90), half::supports<T>), f16, bf16,

@@ -6,6 +6,7 @@
 // K, B's along N, both 128 bytes, swizzled. Blocks of a cluster have tiles below each other, hence the same part of B: each copies a share of it
 // to all of them. Sums leave through shared memory, 64 rows by 128 bytes at a time, where the copy engine takes them.
 #pragma once
+#include "gpu/common/store_vector.hpp"
 #include "gpu/device/clusters.hpp"
 #include "gpu/device/memory.hpp"
 #include "gpu/device/tensor_map.hpp"
@@ -81,7 +82,7 @@ PLUMB_DEVICE void arrive_at_block(Mbarrier* bar, unsigned rank) {
 
 /// What a launch is given beside its maps.
 struct Tiles {
-  int chunks;                    // of BK along K
+  int chunks, parts, each;       // of BK along K; parts of a tile's chunks, and the chunks of one
   int of_m, of_n;                // tiles; of_m counts those of a cluster together
   bool stores_by_map, in_pairs;  // C takes copies of tiles; two neighbours of C lie on their size
 };
@@ -92,6 +93,22 @@ PLUMB_DEVICE TileIndex nth_tile(int n, const Tiles& tiles) {
   const int of_band = kBand * tiles.of_n, band = n / of_band, first = band * kBand,
             rows = tiles.of_m - first < kBand ? tiles.of_m - first : kBand, within = n - band * of_band;
   return {first + within % rows, within / rows};
+}
+
+/// What a block makes at a time: chunks [first, end) of a tile.
+struct Work {
+  TileIndex tile;
+  int part, first, end;
+};
+PLUMB_DEVICE Work nth_work(int n, const Tiles& tiles) {
+  const int part = n % tiles.parts, first = part * tiles.each, end = first + tiles.each;
+  return {nth_tile(n / tiles.parts, tiles), part, first, end < tiles.chunks ? end : tiles.chunks};
+}
+/// Calls f for all that the block's cluster makes.
+template <class S, class F>
+PLUMB_DEVICE void each_work(const Tiles& tiles, F f) {
+  const int clusters = static_cast<int>(gridDim.x) / S::kCluster, all = tiles.of_m * tiles.of_n * tiles.parts;
+  for (int n = static_cast<int>(blockIdx.x) / S::kCluster; n < all; n += clusters) f(nth_work(n, tiles));
 }
 
 template <class S>
@@ -114,12 +131,10 @@ template <class S>
 PLUMB_DEVICE void copy_tiles(const TensorMap* a, const TensorMap* b, const Tiles& tiles, Memory<S> shared,
                              int rank) {
   Ring<S::kStages> ring;
-  const int clusters = static_cast<int>(gridDim.x) / S::kCluster;
-  for (int n = static_cast<int>(blockIdx.x) / S::kCluster; n < tiles.of_m * tiles.of_n; n += clusters) {
-    const TileIndex tile = nth_tile(n, tiles);
-    const int row = (static_cast<int>(tile.m) * S::kCluster + rank) * S::BM,
-              col = static_cast<int>(tile.n) * S::BN;
-    for (int chunk = 0; chunk < tiles.chunks; ++chunk, ring.next()) {
+  each_work<S>(tiles, [&](const Work& work) {
+    const int row = (static_cast<int>(work.tile.m) * S::kCluster + rank) * S::BM,
+              col = static_cast<int>(work.tile.n) * S::BN;
+    for (int chunk = work.first; chunk < work.end; ++chunk, ring.next()) {
       const int stage = ring.stage, k = chunk * S::BK;
       Mbarrier* const full = shared.full + stage;
       mbarrier_wait(shared.empty + stage, ring.parity ^ 1);
@@ -136,7 +151,7 @@ PLUMB_DEVICE void copy_tiles(const TensorMap* a, const TensorMap* b, const Tiles
         }
       }
     }
-  }
+  });
 }
 
 /// A group's sums of 64 x BN to C by the copy engine, kOutCols columns at a time.
@@ -213,9 +228,50 @@ PLUMB_DEVICE void store_from_registers(const Gemm::Problem<typename S::T>& p,
   }
 }
 
+/// Sums of parts, a matrix for each.
+struct Partial {
+  float* data;  // (parts, rows, ld)
+  Index ld;     // whole tiles
+};
+
+template <class S>
+PLUMB_DEVICE void leave_part(const Partial& partial, Index rows, int part, Index row, Index col,
+                             const float (&sum)[S::BN / 2]) {
+  const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const Index i = row + thread / 32 * 16 + lane / 4 + 8 * h;
+    if (i >= rows) continue;
+    float* const to = partial.data + (part * rows + i) * partial.ld + col + lane % 4 * 2;
+#pragma unroll
+    for (int n = 0; n < S::BN / 8; ++n) store_vector<2>(to + 8 * n, sum + 4 * n + 2 * h);
+  }
+}
+
+constexpr int kAddThreads = 256;
+
+/// C from the sums of parts, in their order: two neighbours of a row a thread.
+template <class T>
+__global__ void __launch_bounds__(kAddThreads)
+    gemm_half_add(Problem<T> p, Out<T> out, Partial partial, int parts) {
+  const Index pairs = ceil_div(out.C.cols, 2),
+              at = static_cast<Index>(blockIdx.x) * kAddThreads + threadIdx.x, i = at / pairs,
+              j = at % pairs * 2;
+  if (i >= out.C.rows) return;
+  const float2* from = reinterpret_cast<const float2*>(partial.data + i * partial.ld + j);
+  const Index apart = out.C.rows * partial.ld / 2;
+  float2 sum = *from;
+  for (int part = 1; part < parts; ++part) {
+    const float2 v = from[part * apart];
+    sum.x += v.x, sum.y += v.y;
+  }
+  finish(p, &out.C(i, j), sum.x);
+  if (j + 1 < out.C.cols) finish(p, &out.C(i, j + 1), sum.y);
+}
+
 /// A group's sums of one tile: four products a chunk. While one chunk is multiplied, the one before is given back.
 template <class S>
-PLUMB_DEVICE void multiply_tile(const Tiles& tiles, Memory<S> shared, Ring<S::kStages>& ring, int group,
+PLUMB_DEVICE void multiply_tile(int chunks, Memory<S> shared, Ring<S::kStages>& ring, int group,
                                 float (&sum)[S::BN / 2]) {
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const auto give_back = [&](int stage) {
@@ -226,7 +282,7 @@ PLUMB_DEVICE void multiply_tile(const Tiles& tiles, Memory<S> shared, Ring<S::kS
     }
   };
   int before = 0;
-  for (int chunk = 0; chunk < tiles.chunks; ++chunk, ring.next()) {
+  for (int chunk = 0; chunk < chunks; ++chunk, ring.next()) {
     mbarrier_wait(shared.full + ring.stage, ring.parity);
     const unsigned long long a = wgmma_swizzled(shared.a(ring.stage) + group * 64 * kRowBytes),
                              b = wgmma_swizzled(shared.b(ring.stage), S::kPanel);
@@ -251,7 +307,7 @@ template <class S>
 __global__ void __launch_bounds__(S::kThreads, 1)
     gemm_half_tiles(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
                     const __grid_constant__ TensorMap c, Gemm::Problem<typename S::T> p,
-                    Gemm::Out<typename S::T, Space::device> out, Tiles tiles) {
+                    Gemm::Out<typename S::T, Space::device> out, Tiles tiles, Partial partial) {
 #if PLUMB_SM_AT_LEAST(90)
   PLUMB_DYNAMIC_SHARED(unsigned char, raw);
   const Memory<S> shared(raw);
@@ -278,18 +334,18 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     unsigned char* const outs = shared.outs + group * 2 * S::kOutBuffer;
     Ring<S::kStages> ring;
     float sum[S::BN / 2];
-    const int clusters = static_cast<int>(gridDim.x) / S::kCluster;
-    for (int n = static_cast<int>(blockIdx.x) / S::kCluster; n < tiles.of_m * tiles.of_n; n += clusters) {
-      multiply_tile<S>(tiles, shared, ring, group, sum);
-      const TileIndex tile = nth_tile(n, tiles);
-      const int row = (static_cast<int>(tile.m) * S::kCluster + rank) * S::BM + group * 64,
-                col = static_cast<int>(tile.n) * S::BN;
-      if (tiles.stores_by_map) {
+    each_work<S>(tiles, [&](const Work& work) {
+      multiply_tile<S>(work.end - work.first, shared, ring, group, sum);
+      const int row = (static_cast<int>(work.tile.m) * S::kCluster + rank) * S::BM + group * 64,
+                col = static_cast<int>(work.tile.n) * S::BN;
+      if (tiles.parts > 1) {
+        leave_part<S>(partial, out.C.rows, work.part, row, col, sum);
+      } else if (tiles.stores_by_map) {
         store_by_map<S>(p, &c, row, col, outs, group, sum);
       } else {
         store_from_registers<S>(p, out, tiles.in_pairs, row, col, sum);
       }
-    }
+    });
     if (threadIdx.x % 128 == 0) store_tile_wait();
     __syncwarp();
   }
@@ -334,13 +390,16 @@ bool has_maps(const In<T>& in, const Out<T>& out, Index depth) {
 
 template <class S>
 void run_tiles(const Gemm::Problem<typename S::T>& p, const Gemm::In<typename S::T, Space::device>& in,
-               const Gemm::Out<typename S::T, Space::device>& out, Blocks blocks, Context& context) {
+               const Gemm::Out<typename S::T, Space::device>& out, Blocks blocks, int parts,
+               Context& context) {
   using T = typename S::T;
   if (out.C.rows == 0 || out.C.cols == 0) return;
   if (!has_maps<T>(in, out, depth_of<T>(p, in))) return naive::run<T>(p, in, out, context);
   const auto a = on_vectors(in.A, context), b = on_vectors(in.B, context);
   Tiles tiles{};
   tiles.chunks = static_cast<int>(ceil_div(a.cols, S::BK));
+  tiles.each = (tiles.chunks + parts - 1) / parts;
+  tiles.parts = (tiles.chunks + tiles.each - 1) / tiles.each;
   tiles.of_m = static_cast<int>(ceil_div(out.C.rows, S::BM * S::kCluster));
   tiles.of_n = static_cast<int>(ceil_div(out.C.cols, S::BN));
   tiles.in_pairs =
@@ -351,17 +410,26 @@ void run_tiles(const Gemm::Problem<typename S::T>& p, const Gemm::In<typename S:
   tiles.stores_by_map =
       p.beta == 0.0f && make_tensor_map(map_c, out.C.data, sizeof(typename S::O), out.C.rows, out.C.cols,
                                         out.C.ld, {64, S::kOutCols, true});
-  const int all = tiles.of_m * tiles.of_n, most = device_multiprocessors() / S::kCluster,
+  Partial partial{};
+  if (tiles.parts > 1) {
+    partial.ld = static_cast<Index>(tiles.of_n) * S::BN;
+    partial.data = static_cast<float*>(
+        context.workspace(tiles.parts * out.C.rows * partial.ld * static_cast<Index>(sizeof(float))));
+  }
+  const int all = tiles.of_m * tiles.of_n * tiles.parts, most = device_multiprocessors() / S::kCluster,
             clusters = blocks == Blocks::one_each || all < most ? all
                        : most > 0                               ? most
                                                                 : 1;
   if (S::kCluster > 1) {
     launch_clusters(gemm_half_tiles<S>, clusters * S::kCluster, S::kCluster, S::kThreads, S::kShared,
-                    context.stream, map_a, map_b, map_c, p, out, tiles);
+                    context.stream, map_a, map_b, map_c, p, out, tiles, partial);
   } else {
     launch(gemm_half_tiles<S>, clusters, S::kThreads, S::kShared, context.stream, map_a, map_b, map_c, p, out,
-           tiles);
+           tiles, partial);
   }
+  if (tiles.parts > 1)
+    launch(gemm_half_add<T>, ceil_div(out.C.rows * ceil_div(out.C.cols, 2), kAddThreads), kAddThreads, 0,
+           context.stream, p, out, partial, tiles.parts);
 }
 
 /// Why a device cannot run them; null: it can.
