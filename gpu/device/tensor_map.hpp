@@ -66,8 +66,8 @@ PLUMB_DEVICE void copy_tile_to_blocks([[maybe_unused]] void* shared_dst,
       "l"(map), "r"(col), "r"(row), "r"(shared_address(bar)), "h"(blocks)
       : "memory");
 }
-/// Starts copying a tile from shared memory to (row, col) of the matrix; what is past the matrix's ends is left out. Part of the thread's
-/// open group of such copies.
+/// Starts copying a tile from shared memory to (row, col) of the matrix, of whose columns whole 16 bytes are written: the columns end on them. Part
+/// of the thread's open group of such copies.
 PLUMB_DEVICE void store_tile([[maybe_unused]] const TensorMap* map, [[maybe_unused]] int row,
                              [[maybe_unused]] int col, [[maybe_unused]] const void* shared_src) {
   PLUMB_SM90("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];\n" ::"l"(map),

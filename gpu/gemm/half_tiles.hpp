@@ -66,14 +66,15 @@ PLUMB_DEVICE void store_matrices(void* row, const unsigned (&m)[4]) {
 #endif
 }
 
-/// Arrives at the barrier at `bar`'s place in the cluster's block `rank`.
+/// Arrives at the barrier at `bar`'s place in the cluster's block `rank`. Not .release.cluster: that is a fence of all of the device's memory
+/// each time, and what is given back has been read, not written.
 PLUMB_DEVICE void arrive_at_block(Mbarrier* bar, unsigned rank) {
 #if PLUMB_SM_AT_LEAST(90)
   asm volatile(
       "{\n"
       ".reg .b32 there;\n"
       "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
       "}\n" ::"r"(shared_address(bar)),
       "r"(rank)
       : "memory");
@@ -407,8 +408,9 @@ void run_tiles(const Gemm::Problem<typename S::T>& p, const Gemm::In<typename S:
   TensorMap map_a, map_b, map_c{};
   make_tensor_map(map_a, a.data, sizeof(typename S::E), a.rows, a.cols, a.ld, {S::BM, S::BK, true});
   make_tensor_map(map_b, b.data, sizeof(typename S::E), b.rows, b.cols, b.ld, {S::BK, 64, true});
-  tiles.stores_by_map =
-      p.beta == 0.0f && make_tensor_map(map_c, out.C.data, sizeof(typename S::O), out.C.rows, out.C.cols,
+  // a store of a tile writes whole 16 bytes: at the end of a row of others it would leave the row
+  tiles.stores_by_map = p.beta == 0.0f && out.C.cols * static_cast<Index>(sizeof(typename S::O)) % 16 == 0 &&
+                        make_tensor_map(map_c, out.C.data, sizeof(typename S::O), out.C.rows, out.C.cols,
                                         out.C.ld, {64, S::kOutCols, true});
   Partial partial{};
   if (tiles.parts > 1) {
