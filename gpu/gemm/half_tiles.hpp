@@ -88,9 +88,10 @@ struct Tiles {
   bool stores_by_map, in_pairs;  // C takes copies of tiles; two neighbours of C lie on their size
 };
 
-/// The n-th tile in bands of kBand rows of tiles: what multiprocessors work on at a time is about a square.
+/// The n-th tile in bands of 2048 rows: what multiprocessors work on at a time is about a square.
+template <class S>
 PLUMB_DEVICE TileIndex nth_tile(int n, const Tiles& tiles) {
-  constexpr int kBand = 8;
+  constexpr int kBand = 2048 / (S::BM * S::kCluster);
   const int of_band = kBand * tiles.of_n, band = n / of_band, first = band * kBand,
             rows = tiles.of_m - first < kBand ? tiles.of_m - first : kBand, within = n - band * of_band;
   return {first + within % rows, within / rows};
@@ -101,15 +102,16 @@ struct Work {
   TileIndex tile;
   int part, first, end;
 };
+template <class S>
 PLUMB_DEVICE Work nth_work(int n, const Tiles& tiles) {
   const int part = n % tiles.parts, first = part * tiles.each, end = first + tiles.each;
-  return {nth_tile(n / tiles.parts, tiles), part, first, end < tiles.chunks ? end : tiles.chunks};
+  return {nth_tile<S>(n / tiles.parts, tiles), part, first, end < tiles.chunks ? end : tiles.chunks};
 }
 /// Calls f for all that the block's cluster makes.
 template <class S, class F>
 PLUMB_DEVICE void each_work(const Tiles& tiles, F f) {
   const int clusters = static_cast<int>(gridDim.x) / S::kCluster, all = tiles.of_m * tiles.of_n * tiles.parts;
-  for (int n = static_cast<int>(blockIdx.x) / S::kCluster; n < all; n += clusters) f(nth_work(n, tiles));
+  for (int n = static_cast<int>(blockIdx.x) / S::kCluster; n < all; n += clusters) f(nth_work<S>(n, tiles));
 }
 
 template <class S>
@@ -155,10 +157,38 @@ PLUMB_DEVICE void copy_tiles(const TensorMap* a, const TensorMap* b, const Tiles
   });
 }
 
-/// A group's sums of 64 x BN to C by the copy engine, kOutCols columns at a time.
+/// A group's 64 rows of 128 bytes in shared memory, swizzled, to C: a warp a row.
 template <class S>
-PLUMB_DEVICE void store_by_map(const Gemm::Problem<typename S::T>& p, const TensorMap* c, int row, int col,
-                               unsigned char* outs, int group, const float (&sum)[S::BN / 2]) {
+PLUMB_DEVICE void store_rows(const Gemm::Out<typename S::T, Space::device>& out, bool in_pairs, Index row,
+                             Index col, const unsigned char* from) {
+  using O = typename S::O;
+  constexpr int kOfWord = 4 / sizeof(O);
+  const int warp = static_cast<int>(threadIdx.x) / 32 % 4, lane = static_cast<int>(threadIdx.x) % 32;
+  const Index j = col + lane * kOfWord;
+  for (int r = warp; r < 64 && row + r < out.C.rows; r += 4) {
+    const unsigned word = *reinterpret_cast<const unsigned*>(from + r * kRowBytes +
+                                                             (((lane / 4) ^ (r % 8)) << 4) + lane % 4 * 4);
+    O* const at = out.C.data + (row + r) * out.C.ld + j;
+    if (kOfWord == 1 || in_pairs) {
+      if (j + kOfWord <= out.C.cols) {
+        *reinterpret_cast<unsigned*>(at) = word;
+        continue;
+      }
+    }
+    if constexpr (kOfWord == 2) {
+      if (j < out.C.cols) at[0].bits = static_cast<std::uint16_t>(word);
+      if (j + 1 < out.C.cols) at[1].bits = static_cast<std::uint16_t>(word >> 16);
+    }
+  }
+}
+
+/// A group's sums of 64 x BN to C, kOutCols columns at a time, through shared memory: from there by the copy engine, or by rows where C does not
+/// take that.
+template <class S>
+PLUMB_DEVICE void store_through_shared(const Gemm::Problem<typename S::T>& p,
+                                       const Gemm::Out<typename S::T, Space::device>& out, const TensorMap* c,
+                                       const Tiles& tiles, int row, int col, unsigned char* outs, int group,
+                                       const float (&sum)[S::BN / 2]) {
   const int thread = static_cast<int>(threadIdx.x) % 128, warp = thread / 32, lane = thread % 32;
 #pragma unroll
   for (int part = 0; part < S::BN / S::kOutCols; ++part) {
@@ -192,19 +222,20 @@ PLUMB_DEVICE void store_by_map(const Gemm::Problem<typename S::T>& p, const Tens
     }
     bulk_copy_fence();
     named_barrier_sync(1 + group, 128);
-    if (thread == 0) {
+    if (!tiles.stores_by_map) {
+      store_rows<S>(out, tiles.in_pairs, row, col + part * S::kOutCols, to);
+    } else if (thread == 0) {
       store_tile(c, row, col + part * S::kOutCols, to);
       store_tile_commit();
     }
   }
 }
 
-/// The same from registers, where C is read or its rows do not lie on 16 bytes.
+/// The same from registers, where C is read.
 template <class S>
 PLUMB_DEVICE void store_from_registers(const Gemm::Problem<typename S::T>& p,
-                                       const Gemm::Out<typename S::T, Space::device>& out, bool in_pairs,
-                                       Index row, Index col, const float (&sum)[S::BN / 2]) {
-  using O = typename S::O;
+                                       const Gemm::Out<typename S::T, Space::device>& out, Index row,
+                                       Index col, const float (&sum)[S::BN / 2]) {
   const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
@@ -213,18 +244,8 @@ PLUMB_DEVICE void store_from_registers(const Gemm::Problem<typename S::T>& p,
 #pragma unroll
     for (int n = 0; n < S::BN / 8; ++n) {
       const Index j = col + 8 * n + lane % 4 * 2;
-      O* const at = out.C.data + i * out.C.ld + j;
-      const float x = sum[4 * n + 2 * h], y = sum[4 * n + 2 * h + 1];
-      if (in_pairs && p.beta == 0.0f && j + 2 <= out.C.cols) {
-        if constexpr (sizeof(O) == 2) {
-          *reinterpret_cast<unsigned*>(at) = pack(p.alpha * x, p.alpha * y, O{});
-        } else {
-          *reinterpret_cast<float2*>(at) = make_float2(p.alpha * x, p.alpha * y);
-        }
-      } else {
-        if (j < out.C.cols) finish(p, at, x);
-        if (j + 1 < out.C.cols) finish(p, at + 1, y);
-      }
+      if (j < out.C.cols) finish(p, &out.C(i, j), sum[4 * n + 2 * h]);
+      if (j + 1 < out.C.cols) finish(p, &out.C(i, j + 1), sum[4 * n + 2 * h + 1]);
     }
   }
 }
@@ -341,10 +362,10 @@ __global__ void __launch_bounds__(S::kThreads, 1)
                 col = static_cast<int>(work.tile.n) * S::BN;
       if (tiles.parts > 1) {
         leave_part<S>(partial, out.C.rows, work.part, row, col, sum);
-      } else if (tiles.stores_by_map) {
-        store_by_map<S>(p, &c, row, col, outs, group, sum);
+      } else if (p.beta == 0.0f) {
+        store_through_shared<S>(p, out, &c, tiles, row, col, outs, group, sum);
       } else {
-        store_from_registers<S>(p, out, tiles.in_pairs, row, col, sum);
+        store_from_registers<S>(p, out, row, col, sum);
       }
     });
     if (threadIdx.x % 128 == 0) store_tile_wait();
