@@ -6,33 +6,15 @@
 //           the reuse.
 // Fails at  every size: each multiply-add takes two loads. Rung 2 answers that.
 // Source    the definition.
-#include "gpu/gemm/common.hpp"
+#include "gpu/gemm/naive.hpp"
 
 namespace plumb {
 namespace {
 
-using namespace gemm;
+using namespace gemm::naive;
 
-constexpr int kTile = 32, kThreads = kTile * kTile;
-
-template <class T>
-__global__ void __launch_bounds__(kThreads) gemm_naive(Problem<T> p, In<T> in, Out<T> out) {
-  const TileIndex tile = tile_index(ceil_div(out.C.cols, kTile));
-  const Index i = tile.m * kTile + threadIdx.y, j = tile.n * kTile + threadIdx.x;
-  if (i >= out.C.rows || j >= out.C.cols) return;
-  const Index depth = depth_of(p, in);
-  T sum = T(0);
-  for (Index k = 0; k < depth; ++k) sum += in.A(i, k) * in.B(k, j);
-  finish(p, &out.C(i, j), sum);
-}
-
-template <class T>
-void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(gemm_naive<T>, ceil_div(out.C.rows, kTile) * ceil_div(out.C.cols, kTile), dim3(kTile, kTile), 0,
-         context.stream, p, in, out);
-}
-
-PLUMB_REGISTER(Gemm, "01_naive", run, float, double);
+PLUMB_REGISTER(Gemm, "01_naive", run, float, double, f16, bf16, f16_f32, bf16_f32, e4m3_f16, e4m3_bf16,
+               e4m3_f32, e5m2_f16, e5m2_bf16, e5m2_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -2,6 +2,7 @@
 // one-dimensional grid. Header only.
 #pragma once
 #include "gpu/common/rung.hpp"
+#include "reference/core/values.hpp"
 #include "reference/ops/gemm.hpp"
 
 namespace plumb {
@@ -17,13 +18,14 @@ using Out = Gemm::Out<T, Space::device>;
 /// Terms per element: none where alpha is 0, so that NaN in A or B cannot come through.
 template <class T>
 PLUMB_HOST_DEVICE Index depth_of(const Problem<T>& p, const In<T>& in) {
-  return p.alpha == T(0) ? 0 : in.A.cols;
+  return p.alpha == scalar_t<T>(0) ? 0 : in.A.cols;
 }
 
 /// C[at] = alpha sum + beta C[at]; C is not read where beta is 0.
 template <class T>
-PLUMB_DEVICE void finish(const Problem<T>& p, T* at, T sum) {
-  *at = p.alpha * sum + (p.beta == T(0) ? T(0) : p.beta * *at);
+PLUMB_DEVICE void finish(const Problem<T>& p, out_t<T>* at, scalar_t<T> sum) {
+  using V = scalar_t<T>;
+  *at = stored<out_t<T>>(p.alpha * sum + (p.beta == V(0) ? V(0) : p.beta * value(*at)));
 }
 
 /// The tile of C that a block of a one-dimensional grid works on: tiles of a row of tiles follow each other.

@@ -20,6 +20,15 @@ inline cublasStatus_t cublas_gemm(cublasHandle_t h, cublasOperation_t ta, cublas
   return cublasDgemm_64(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
+/// 16-bit operands, fp32 sums.
+template <class E, class O>
+cublasStatus_t cublas_gemm(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, std::int64_t m,
+                           std::int64_t n, std::int64_t k, const float* alpha, const E* a, std::int64_t lda,
+                           const E* b, std::int64_t ldb, const float* beta, O* c, std::int64_t ldc) {
+  return cublasGemmEx_64(h, ta, tb, m, n, k, alpha, a, kCudaType<E>, lda, b, kCudaType<E>, ldb, beta, c,
+                         kCudaType<O>, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+}
+
 inline cublasStatus_t cublas_transpose(cublasHandle_t h, std::int64_t m, std::int64_t n, const float* alpha,
                                        const float* a, std::int64_t lda, const float* beta, const float* b,
                                        std::int64_t ldb, float* c, std::int64_t ldc) {

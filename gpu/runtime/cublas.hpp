@@ -17,11 +17,25 @@ inline void check_cublas(cublasStatus_t status, const char* call, const char* fi
 #define PLUMB_CUBLAS(call) ::plumb::check_cublas((call), #call, __FILE__, __LINE__)
 
 /// The operator's own arithmetic. fp32 is pedantic: no TF32. fp64 is not: its default is whole fp64 too, and the
-/// library's fast kernels are only there (H200, 4088: 61 TFLOP/s; pedantic 44).
+/// library's fast kernels are only there (H200, 4088: 61 TFLOP/s; pedantic 44). Narrow types: parts of a sum are added in fp32, too.
 template <class T>
-inline constexpr cublasMath_t kOwnMath = CUBLAS_DEFAULT_MATH;
+inline constexpr cublasMath_t kOwnMath = CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+template <>
+inline constexpr cublasMath_t kOwnMath<double> = CUBLAS_DEFAULT_MATH;
 template <>
 inline constexpr cublasMath_t kOwnMath<float> = CUBLAS_PEDANTIC_MATH;
+
+/// The library's word for how elements of type E are stored.
+template <class E>
+inline constexpr cudaDataType_t kCudaType = CUDA_R_32F;
+template <>
+inline constexpr cudaDataType_t kCudaType<f16> = CUDA_R_16F;
+template <>
+inline constexpr cudaDataType_t kCudaType<bf16> = CUDA_R_16BF;
+template <>
+inline constexpr cudaDataType_t kCudaType<e4m3> = CUDA_R_8F_E4M3;
+template <>
+inline constexpr cudaDataType_t kCudaType<e5m2> = CUDA_R_8F_E5M2;
 
 /// Owns a cuBLAS handle. `math`: kOwnMath of the operator's type. No emulation. Errors: throws Error where the
 /// environment forces another arithmetic on the library, or it does not start.
