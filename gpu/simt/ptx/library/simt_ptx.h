@@ -14,7 +14,7 @@ int plumb_ptx_begin(const char* options);
 const char* plumb_ptx_error(void);
 
 /* Loads the text of a module; `name`: the file that findings call its lines by; null: a copy in the build folder. Null: see plumb_ptx_error().
- * What was loaded before costs a tenth of a second; modules outlive runs. */
+ * What was compiled before is not compiled again; modules outlive runs. */
 void* plumb_ptx_load(const char* text, const char* name);
 /* The module's kernels as JSON: [{"name", "threads", "parameters": [{"name", "type", "bytes", "offset", "pointer", "read"}]}]. */
 const char* plumb_ptx_kernels(void* module);
