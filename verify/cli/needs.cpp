@@ -45,7 +45,7 @@ std::vector<std::string> workers_wanted(const VerifyOptions& o) {
     return std::find(o.devices.begin(), o.devices.end(), name(d)) != o.devices.end();
   };
   const bool in_folder = !user_files().empty() && !o.mutants;
-  const bool folder_alone = in_folder && o.variants.empty();
+  const bool folder_alone = (in_folder || !o.python.empty()) && o.variants.empty();
   const bool rungs = o.mutants || (!folder_alone && rungs_wanted(o.variants));
   std::vector<std::string> workers;
   const auto add = [&](bool wanted, const char* of_rungs, const char* of_folder) {
