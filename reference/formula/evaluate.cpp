@@ -519,21 +519,28 @@ void FormulaGraph::check_shifts(const FormulaData& data, const Compute& compute)
   }
 }
 
+double FormulaGraph::operations_of(const Step& s, const Sizes& size) const {
+  const Kind k = s.node->kind;
+  if (k == Kind::input || k == Kind::constant) return 0;
+  const bool entries = s.along >= 0 && rows_[static_cast<std::size_t>(s.along)] >= 0;
+  double elements = k == Kind::sum || k == Kind::maximum || k == Kind::shift ? size(s.node->along) : 1;
+  for (const int e : s.extents) {
+    if (!entries || e != rows_[static_cast<std::size_t>(s.along)])
+      elements *= size(extents_[static_cast<std::size_t>(e)]);
+  }
+  return elements;
+}
+
 double FormulaGraph::operations(const Sizes& size) const {
   double all = 0;
-  for (const Step& s : steps_) {
-    if (s.node->kind == Kind::input || s.node->kind == Kind::constant) continue;
-    const bool entries = s.along >= 0 && rows_[static_cast<std::size_t>(s.along)] >= 0;
-    double elements = 1;
-    for (const int e : s.extents) {
-      if (!entries || e != rows_[static_cast<std::size_t>(s.along)])
-        elements *= size(extents_[static_cast<std::size_t>(e)]);
-    }
-    const Kind k = s.node->kind;
-    if (k == Kind::sum || k == Kind::maximum || k == Kind::shift) elements *= size(s.node->along);
-    all += elements;
-  }
+  for (const Step& s : steps_) all += operations_of(s, size);
   return all;
+}
+
+double FormulaGraph::most_operations(const Sizes& size) const {
+  double most = 0;
+  for (const Step& s : steps_) most = std::max(most, operations_of(s, size));
+  return most;
 }
 
 double FormulaGraph::terms(const Sizes& size) const {

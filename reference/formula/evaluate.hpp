@@ -52,6 +52,8 @@ class FormulaGraph {
   /// Operations of one evaluation, and the most terms of a sum, where `size` gives a size by the name of an extent, "A" that of its entries.
   using Sizes = std::function<double(const std::string&)>;
   [[nodiscard]] double operations(const Sizes& size) const;
+  /// Those of its largest node: products and sums of a kernel that fuses the others.
+  [[nodiscard]] double most_operations(const Sizes& size) const;
   [[nodiscard]] double terms(const Sizes& size) const;
   /// Whether a sum, or what is taken along an extent, is along this one.
   [[nodiscard]] bool reduces(const std::string& extent) const;
@@ -61,6 +63,7 @@ class FormulaGraph {
  private:
   class Evaluation;
   int add(const Node&);
+  [[nodiscard]] double operations_of(const Step&, const Sizes& size) const;
   [[nodiscard]] int extent_number(const std::string& name) const;
   [[nodiscard]] bool depends_on(const Step&, int extent) const;
   [[nodiscard]] int parallel_extent(const FormulaData&) const;

@@ -209,7 +209,7 @@ void Formula::describe(CaseSpace& space) const {
   space.words("spread", options_.spreads).words("mean", options_.means);
   space.fills(options_.fills);
   const auto all = [this](const Point& p) { return elements(sizes_at(p)); };
-  space.work({.multiply_adds = [this](const Point& p) { return graph_.operations(sizes_at(p)); },
+  space.work({.multiply_adds = [this](const Point& p) { return graph_.most_operations(sizes_at(p)); },
               .elements = all,
               .terms = [this](const Point& p) { return graph_.terms(sizes_at(p)); },
               .where = {[this](const Point& p) { return has_answer(sizes_at(p)); }}});
