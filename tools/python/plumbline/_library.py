@@ -32,7 +32,8 @@ class Array(c.Structure):
         ("name", c.c_char_p),
         ("dtype", c.c_int32),
         ("rank", c.c_int32),
-        ("shape", c.c_int64 * 2),
+        ("shape", c.c_int64 * 4),
+        ("stride", c.c_int64 * 4),
         ("ld", c.c_int64),
         ("is_output", c.c_int32),
         ("reserved", c.c_int32),
@@ -87,7 +88,7 @@ class Variant(c.Structure):
         ("flags", c.c_uint32),
         ("alignment", c.c_int32),
         ("min_sm", c.c_int32),
-        ("reserved", c.c_int32),
+        ("accumulate", c.c_int32),
         ("supports", CALLBACK),
         ("run", CALLBACK),
     ]
