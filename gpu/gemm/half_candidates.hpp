@@ -15,7 +15,7 @@ struct HalfCosts {
   double start = 2500;       // a block's: its launch, its barriers, its first chunk's way
   double leave = 1500;       // its sums' way out, where nothing overlaps it
   double launch = 4000;      // one more kernel
-  double chunk_least = 150;  // a chunk of a block alone: the wait for its products
+  double chunk_least = 250;  // a chunk of a block alone: the wait for its products
   double naive_chunk = 64;   // a term of a 32 x 32 tile of rung 1
 };
 
@@ -65,10 +65,9 @@ constexpr Candidate<typename S::T> candidate(const char* name) {
 template <class T>
 inline constexpr Candidate<T> kCandidates[] = {
     candidate<Shape<T, 2, 256, 2, 4>>("128 x 256 tiles, pairs of blocks"),
-    candidate<Shape<T, 2, 128, 1, 5>>("128 x 128 tiles"),
-    candidate<Shape<T, 1, 128, 1, 3>, 2>("64 x 128 tiles, two blocks"),
-    candidate<Shape<T, 2, 64, 1, 3>, 2>("128 x 64 tiles, two blocks"),
-    candidate<Shape<T, 1, 64, 1, 4>, 2>("64 x 64 tiles, two blocks")};
+    candidate<Shape<T, 2, 128, 1, 6>>("128 x 128 tiles"), candidate<Shape<T, 1, 128, 1, 8>>("64 x 128 tiles"),
+    candidate<Shape<T, 2, 64, 1, 8>>("128 x 64 tiles"),
+    candidate<Shape<T, 1, 64, 1, 5>, 2>("64 x 64 tiles, two blocks")};
 
 /// Clocks of rung 1, which takes operands as they lie.
 inline double naive_clocks(Index m, Index n, Index depth) {

@@ -67,6 +67,20 @@ std::vector<Roof> gpu_roofs() {
 
 }  // namespace
 
+double RoofSet::rate_of(Format operand, Format accumulate) const {
+  const int digits = is_floating(operand) ? facts(operand).digits : 0;
+  if (digits > 0 && digits < facts(Format::f32).digits)
+    return facts(operand).bytes == 1 ? 2 * reduced : reduced;  // tensor units take bytes at twice the rate
+  switch (accumulate) {
+    case Format::f32:
+      return fp32;
+    case Format::f64:
+      return fp64;
+    default:
+      return 0;
+  }
+}
+
 double floor_seconds(const RoofSet& roofs, Dtype dtype, Arithmetic arithmetic, const Cost& cost,
                      double output_bytes, bool cold) {
   if (roofs.levels.empty()) return 0;
@@ -80,8 +94,8 @@ double floor_seconds(const RoofSet& roofs, Dtype dtype, Arithmetic arithmetic, c
   }
   far += near;
   seconds += far / roofs.levels.back().rate;
-  const bool reduced = is_floating(arithmetic.operand);
-  const double rate = reduced ? roofs.reduced : roofs.rate_of(facts(dtype).accumulate);
+  const Format operand = is_floating(arithmetic.operand) ? arithmetic.operand : facts(dtype).in;
+  const double rate = roofs.rate_of(operand, facts(dtype).accumulate);
   // F(2x2, 3x3) makes four outputs of 16 products each where the sum takes 36
   const double flop =
       arithmetic.transform == Arithmetic::Transform::winograd ? cost.flop * 16 / 36 : cost.flop;

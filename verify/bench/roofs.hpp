@@ -28,18 +28,9 @@ struct MemoryLevel {
 struct RoofSet {
   std::vector<MemoryLevel> levels;  // capacities ascending
   double fp32 = 0, fp64 = 0;        // flop/s, the fastest unit that computes in the type
-  double reduced = 0;               // flop/s of tensor units on reduced operands; 0: there are none
-  /// flop/s of sums in this format; 0: not known.
-  [[nodiscard]] double rate_of(Format accumulate) const {
-    switch (accumulate) {
-      case Format::f32:
-        return fp32;
-      case Format::f64:
-        return fp64;
-      default:
-        return 0;
-    }
-  }
+  double reduced = 0;  // flop/s of tensor units on operands of two bytes, or tf32; 0: there are none
+  /// flop/s of products of such operands, summed in this format, by the fastest unit; 0: not known.
+  [[nodiscard]] double rate_of(Format operand, Format accumulate) const;
 };
 
 /// A result this much below its floor is impossible: what is left for the roofs' own error.

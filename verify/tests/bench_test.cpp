@@ -148,6 +148,21 @@ TEST_CASE(
   CHECK(floor_seconds(RoofSet{}, Dtype::f32, Arithmetic::native, {1e10, 1e10}, 0, false) == 0);
 }
 
+TEST_CASE("narrow operands are held to the roof of tensor units, bytes to twice that, and fp32 to its own") {
+  RoofSet roofs = roof_set(simple_roofs(), Device::cpu);
+  roofs.fp32 = 1e12, roofs.reduced = 1e13;
+  const auto floor = [&](Dtype dtype, Arithmetic arithmetic) {
+    return floor_seconds(roofs, dtype, arithmetic, {1e12, 0}, 0, false);
+  };
+  CHECK(floor(Dtype::f32, Arithmetic::native) == doctest::Approx(1));
+  CHECK(floor(Dtype::f32, Arithmetic::tf32) == doctest::Approx(0.1));
+  CHECK(floor(Dtype::bf16, Arithmetic::native) == doctest::Approx(0.1));
+  CHECK(floor(Dtype::f16_f32, Arithmetic::native) == doctest::Approx(0.1));
+  CHECK(floor(Dtype::e4m3_bf16, Arithmetic::native) == doctest::Approx(0.05));
+  roofs.reduced = 0;  // not known
+  CHECK(floor(Dtype::bf16, Arithmetic::native) == 0);
+}
+
 TEST_CASE("of two measurements of a roof the better one counts: the higher rate, the shorter launch") {
   const std::vector<Roof> best = better_of({{"gpu", "read", 4, "B/s"}, {"gpu", "empty launch", 3, "s"}},
                                            {{"gpu", "read", 5, "B/s"}, {"gpu", "empty launch", 4, "s"}});
