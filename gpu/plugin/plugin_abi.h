@@ -52,7 +52,7 @@ enum {
   PLUMB_FLUSHED = 9, /* own type; additions flush subnormals to 0, as fp32 atomicAdd in global memory does */
   PLUMB_BY_LSE = 10, /* own type; log_softmax as x - (max + log sum) */
   PLUMB_ONE_PASS = 11, /* own type; a variance as the mean of squares less the square of the mean */
-  PLUMB_FP8_FAST = 12 /* sums of 8-bit products stay in tensor cores, in the few bits that those keep */
+  PLUMB_FP8_FAST = 12  /* sums of 8-bit products stay in tensor cores, in the few bits that those keep */
 };
 
 #define PLUMB_SUMS_IN(format) ((format) + 1)

@@ -31,7 +31,8 @@ double tensor_share(const Tolerance& t, double magnitude, double n) {
   const auto terms = static_cast<std::int64_t>(n);
   // partial sums of zero-mean products stay below 6 sqrt(sum p^2); of uniform factors that is 8 M / sqrt(n)
   const double weight = t.fill == Fill::real ? std::min(1.0, 8 / std::sqrt(n)) * magnitude : magnitude;
-  return tensor_bound(core, t.accumulate() == Format::f16 ? Format::f16 : Format::f32,
+  const bool in_half = t.accumulate() == Format::f16;
+  return tensor_bound(core, in_half ? Format::f16 : Format::f32,
                       promoted ? std::min(terms, kPromotion) : terms, weight);
 }
 

@@ -13,7 +13,8 @@ namespace plumb {
   const auto power = [](int bits) { return 1.0 / static_cast<double>(std::int64_t{1} << bits); };
   const auto steps = static_cast<double>((depth + core.terms - 1) / core.terms);
   const double cut = static_cast<double>(core.terms) * power(core.fraction_bits);
-  const double kept = power(sums == Format::f16 ? facts(Format::f16).digits : core.result_bits);
+  const bool rounded = sums == Format::f16;
+  const double kept = power(rounded ? facts(Format::f16).digits : core.result_bits);
   const double least = facts(sums).smallest_normal;
   return steps * (cut + kept) * (weight > least ? weight : least);
 }

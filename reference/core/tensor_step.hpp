@@ -165,8 +165,8 @@ inline float tensor_total(const TensorCore& core, Format sums, float c, float su
   if (!core.as_f16) return sum;
   const float total = c + sum;
   if (total != total) return detail::float_of_bits(kTensorNan);
-  return sums == Format::f16 ? widen<Half>(narrow<Half>(static_cast<double>(c) + static_cast<double>(sum)))
-                             : total;
+  if (sums != Format::f16) return total;
+  return widen<Half>(narrow<Half>(static_cast<double>(c) + static_cast<double>(sum)));
 }
 
 /// One element of one instruction: c plus the product of `depth` terms, a and b in the order of tensor_place().

@@ -86,8 +86,8 @@ TEST_CASE("the parts of an arithmetic add up: what has no name has a bound as we
   Arithmetic narrow;
   narrow.accumulate = Format::f16;
   CHECK(bound(narrow) == doctest::Approx(native * 0x1p13).epsilon(1e-3));
-  for (const Arithmetic& a : {mixed, narrow, Arithmetic::tf32x3, Arithmetic::winograd, Arithmetic::by_lse,
-                              Arithmetic::one_pass})
+  for (const Arithmetic& a :
+       {mixed, narrow, Arithmetic::tf32x3, Arithmetic::winograd, Arithmetic::by_lse, Arithmetic::one_pass})
     CHECK(Arithmetic::of_code(a.code()) == a);
   CHECK(bound(Arithmetic::winograd) == native);  // the operator passes the transform's magnitude
 }

@@ -29,7 +29,8 @@ constexpr std::pair<const char*, const char*> kWords[] = {
     {"cell",
      "An output of 16 or 8 bits stands for all numbers that round to it, nearest even: its cell, both ends "
      "included. The exact value must lie in the cell, or no farther from it than the bound of the sum before "
-     "its last rounding: err is that distance. With fp32 sums nearly every element has one legal bit pattern. "
+     "its last rounding: err is that distance. With fp32 sums nearly every element has one legal bit "
+     "pattern. "
      "Beyond the largest number the cell is that of infinity, in e4m3 of NaN. docs/bounds.md derives it."},
     {"poison",
      "What outputs, padding and workspace hold before a run: a NaN payload in one run, two finite sentinels "
@@ -124,7 +125,8 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "Traits{}.computes_in(Arithmetic::by_lse). A failure of a variant that does not declare it says so "
      "where that rounding explains it."},
     {"one_pass",
-     "Arithmetic of a variance as the mean of squares less the square of the mean: its errors are relative to "
+     "Arithmetic of a variance as the mean of squares less the square of the mean: its errors are relative "
+     "to "
      "both of them, and where the mean is large beside the variance little is left. Declared by "
      "Traits{}.computes_in(Arithmetic::one_pass)."},
     {"tier",

@@ -13,9 +13,9 @@ namespace {
 
 // What one output's reference shows.
 struct Survey {
-  bool varies = false;        // two elements differ
-  bool zeros_pass = true;     // every element is within its bound of 0
-  std::int64_t inexact = -1;  // the first element whose partial sums cannot be exact
+  bool varies = false;          // two elements differ
+  bool zeros_pass = true;       // every element is within its bound of 0
+  std::int64_t inexact = -1;    // the first element whose partial sums cannot be exact
   std::int64_t unbounded = -1;  // the first element of which nothing can be said
 };
 
@@ -68,7 +68,8 @@ std::string survey_all(const Case& c, PreparedCase& prepared) {
     }
     if (seen.unbounded >= 0) {
       return fmt::format(
-          "nothing can be said of element {} of {}: it is divided by a difference that cancels, or is beyond the "
+          "nothing can be said of element {} of {}: it is divided by a difference that cancels, or is beyond "
+          "the "
           "range of {}: change the data, or write the formula without it",
           seen.unbounded, s.name, name(c.dtype));
     }
