@@ -53,6 +53,7 @@ struct Before {
   const Ints least = none + facts(s.sums).min_exponent;
   top = before.exponent > least ? before.exponent : least;
   top = before.significand == 0 ? none + kNothing : top;
+#pragma GCC unroll 4
   for (int k = 0; k < s.count; ++k) {
     const Ints exponent = b.exponent[first + k] + a[k].exponent;
     top = exponent > top ? exponent : top;
@@ -65,55 +66,58 @@ struct Before {
   out = (magnitude >> places ^ sign) - sign;
 }
 
-// The sums of the terms as they are cut, exactly: two parts of the products, and the sum before.
+// The products [from, to) of a step as they are cut, added.
 [[gnu::always_inline]] inline void add_cut(const Step& s, const TensorTerm* a, const Columns& b, int first,
-                                           const Before& before, const Ints& top, Ints (&parts)[3]) {
+                                           int from, int to, const Ints& top, Ints& out) {
   const int up_products = up(s, 2 * kTermFraction), down_products = down(s, 2 * kTermFraction);
-  for (int k = 0; k < s.count; ++k) {
+  Ints total = {};
+#pragma GCC unroll 4
+  for (int k = from; k < to; ++k) {
     const Ints product = b.significand[first + k] * (a[k].significand * (1 << up_products));
     const Ints sign = product >> 31;
     Ints term;
     cut((product ^ sign) - sign, sign, top - b.exponent[first + k] + (down_products - a[k].exponent), term);
-    parts[k / kExactTerms] += term;
+    total += term;
   }
-  cut(before.significand << up(s, kSumFraction), before.sign, top - before.exponent + down(s, kSumFraction),
-      parts[2]);
+  out = total;
 }
 
-// value := the sum of the parts, times 2^(top - fraction bits).
-[[gnu::always_inline]] inline void scale(const Step& s, const Ints (&parts)[3], const Ints& top,
-                                         double* value) {
-  FourInts quarter[4][2];
-  std::memcpy(quarter, parts, sizeof parts);
-  std::memcpy(quarter[3], &top, sizeof top);
-  for (int h = 0; h < 2; ++h) {
-    FourDoubles total = __builtin_convertvector(quarter[2][h], FourDoubles);
-    for (int part = 0; part < 2; ++part) total += __builtin_convertvector(quarter[part][h], FourDoubles);
-    const FourLongs exponent = __builtin_convertvector(quarter[3][h], FourLongs);
-    const FourLongs bits = (exponent + (1023 - s.core.fraction_bits)) << 52;
-    FourDoubles power;
-    std::memcpy(&power, &bits, sizeof power);
-    total *= power;
-    std::memcpy(value + 4 * h, &total, sizeof total);
-  }
+[[gnu::always_inline]] inline void half_of(const Ints& all, int half, FourInts& out) {
+  std::memcpy(&out, reinterpret_cast<const char*>(&all) + half * sizeof out, sizeof out);
 }
 
-// fp32 sums cut to the core's bits; `alone` is set where they are subnormal.
-[[gnu::always_inline]] inline void hand_on(const Step& s, const double* value, float* sums,
-                                           std::int32_t* alone) {
-  for (int h = 0; h < 2; ++h) {
-    FourLongs bits;
-    std::memcpy(&bits, value + 4 * h, sizeof bits);
-    bits &= ~((std::int64_t{1} << (52 - s.core.result_bits)) - 1);
-    FourDoubles kept;
-    std::memcpy(&kept, &bits, sizeof kept);
-    const FourFloats narrow = __builtin_convertvector(kept, FourFloats);
-    std::memcpy(sums + 4 * h, &narrow, sizeof narrow);
+// Four elements' parts, added and scaled.
+[[gnu::always_inline]] inline void scale(const Step& s, const Ints (&parts)[3], const Ints& top, int half,
+                                         FourDoubles& value) {
+  FourInts part, exponent;
+  half_of(parts[0], half, part);
+  value = __builtin_convertvector(part, FourDoubles);
+  half_of(parts[2], half, part);
+  value += __builtin_convertvector(part, FourDoubles);
+  if (s.count > kExactTerms) {
+    half_of(parts[1], half, part);
+    value += __builtin_convertvector(part, FourDoubles);
   }
-  for (int lane = 0; lane < kLanes; ++lane) {
-    const double magnitude = value[lane] < 0 ? -value[lane] : value[lane];
-    alone[lane] |= static_cast<std::int32_t>(magnitude > 0) & static_cast<std::int32_t>(magnitude < 0x1p-126);
-  }
+  half_of(top, half, exponent);
+  const FourLongs bits = (__builtin_convertvector(exponent, FourLongs) + (1023 - s.core.fraction_bits)) << 52;
+  FourDoubles power;
+  std::memcpy(&power, &bits, sizeof power);
+  value *= power;
+}
+
+// Four fp32 sums, cut to the core's bits. `alone` is set where that does not do: they are subnormal, or nearly, or come to 0 from below it.
+[[gnu::always_inline]] inline void hand_on(const Step& s, const FourDoubles& value, float* sums,
+                                           FourInts& alone) {
+  FourLongs bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  bits &= ~((std::int64_t{1} << (52 - s.core.result_bits)) - 1);
+  FourDoubles kept;
+  std::memcpy(&kept, &bits, sizeof kept);
+  const FourFloats result = __builtin_convertvector(kept, FourFloats);
+  std::memcpy(sums, &result, sizeof result);
+  FourInts codes;
+  std::memcpy(&codes, &result, sizeof codes);
+  alone |= ((codes & 0x7fffffff) < 0x01000000) & (codes != 0);
 }
 
 // Elements that are beyond the numbers or subnormal, one after another.
@@ -136,54 +140,67 @@ void step_alone(const Step& s, const TensorTerm* a, const Columns& b, int first,
 // One step of eight elements of a row: tensor_step() of each.
 [[gnu::always_inline]] inline void step_eight(const Step& s, const TensorTerm* a, const Columns& b, int first,
                                               float* sums) {
-  Before before;
-  split(sums, before);
   float numbers[kLanes];
   std::memcpy(numbers, sums, sizeof numbers);
-  Ints top, parts[3] = {};
+  Before before;
+  split(sums, before);
+  Ints top, parts[3];
   find_top(s, a, b, first, before, top);
   const Ints beyond = (top >= kBeyondProducts) | (before.exponent == 128);
-  add_cut(s, a, b, first, before, top, parts);
-  double value[kLanes];
-  scale(s, parts, top, value);
-  std::int32_t alone[kLanes], any = 0;
-  std::memcpy(alone, &beyond, sizeof alone);
-  if (s.sums == Format::f16) {
-    for (int lane = 0; lane < kLanes; ++lane) sums[lane] = widen<Half>(narrow<Half>(value[lane])) + 0.0f;
-  } else {
-    hand_on(s, value, sums, alone);
+  add_cut(s, a, b, first, 0, std::min(s.count, kExactTerms), top, parts[0]);
+  if (s.count > kExactTerms) add_cut(s, a, b, first, kExactTerms, s.count, top, parts[1]);
+  cut(before.significand << up(s, kSumFraction), before.sign, top - before.exponent + down(s, kSumFraction),
+      parts[2]);
+  FourInts alone[2];
+  for (int half = 0; half < 2; ++half) {
+    FourDoubles value;
+    scale(s, parts, top, half, value);
+    half_of(beyond, half, alone[half]);
+    if (s.sums == Format::f16) {
+      for (int i = 0; i < 4; ++i) sums[4 * half + i] = widen<Half>(narrow<Half>(value[i])) + 0.0f;
+    } else {
+      hand_on(s, value, sums + 4 * half, alone[half]);
+    }
   }
-  for (const std::int32_t lane : alone) any |= lane;
-  if (any != 0) step_alone(s, a, b, first, numbers, alone, sums);
+  const FourInts either = alone[0] | alone[1];
+  std::uint64_t any[2];
+  std::memcpy(any, &either, sizeof any);
+  if ((any[0] | any[1]) == 0) return;
+  std::int32_t lanes[kLanes];
+  std::memcpy(lanes, alone, sizeof lanes);
+  step_alone(s, a, b, first, numbers, lanes, sums);
 }
 
-Format format_of(Element element) {
-  switch (element) {
-    case Element::tf32:
-      return Format::tf32;
-    case Element::bf16:
-      return Format::bf16;
-    case Element::e4m3:
-      return Format::e4m3;
-    case Element::e5m2:
-      return Format::e5m2;
-    default:
-      return Format::f16;
-  }
-}
 Format format_of(Total total) { return total == Total::f16 ? Format::f16 : Format::f32; }
 
-// Rows of codes as terms, in the order of the steps.
-void split_row(const TensorCore& core, Element element, const unsigned char* codes, int depth, bool negate,
-               TensorTerm* out) {
-  const Format format = format_of(element);
-  const int bytes = bytes_of(element);
+template <class F, int Unused = 0>
+void split_codes(const unsigned char* codes, int depth, TensorTerm* out) {
   for (int k = 0; k < depth; ++k) {
-    std::uint32_t code = 0;
-    std::memcpy(&code, codes + k * bytes, static_cast<std::size_t>(bytes));
-    TensorTerm term = tensor_term(core, format, code);
-    if (negate) term.significand = -term.significand;
-    out[tensor_place(core, k, depth)] = term;
+    typename F::Bits code;
+    std::memcpy(&code, codes + static_cast<std::size_t>(k) * sizeof code, sizeof code);
+    out[k] = detail::term_of<F, kTermFraction>(static_cast<std::uint32_t>(code) >> Unused);
+  }
+}
+
+// Rows of codes as terms, in the order of the steps: tensor_term() of each.
+void split_row(const TensorCore& core, Element element, const unsigned char* codes, int depth,
+               TensorTerm* out) {
+  if (core.as_f16) {
+    const Format format = element == Element::e4m3 ? Format::e4m3 : Format::e5m2;
+    for (int k = 0; k < depth; ++k) out[tensor_place(core, k, depth)] = tensor_term(core, format, codes[k]);
+    return;
+  }
+  switch (element) {
+    case Element::tf32:
+      return split_codes<detail::Tf32, 13>(codes, depth, out);
+    case Element::bf16:
+      return split_codes<Brain>(codes, depth, out);
+    case Element::e4m3:
+      return split_codes<E4m3>(codes, depth, out);
+    case Element::e5m2:
+      return split_codes<E5m2>(codes, depth, out);
+    default:
+      return split_codes<Half>(codes, depth, out);
   }
 }
 
@@ -191,7 +208,7 @@ void split_columns(const TensorCore& core, const TensorForm& form, const unsigne
   TensorTerm row[kMostDepth];
   const int row_bytes = form.depth * bytes_of(form.b);
   for (int lane = 0; lane < kLanes; ++lane) {
-    split_row(core, form.b, codes + lane * row_bytes, form.depth, false, row);
+    split_row(core, form.b, codes + lane * row_bytes, form.depth, row);
     for (int k = 0; k < form.depth; ++k) {
       std::memcpy(reinterpret_cast<char*>(&out.significand[k]) + 4 * lane, &row[k].significand, 4);
       std::memcpy(reinterpret_cast<char*>(&out.exponent[k]) + 4 * lane, &row[k].exponent, 4);
@@ -244,8 +261,9 @@ void multiply(const TensorCore& core, const TensorForm& form, const unsigned cha
   static auto* const multiply_eight = chosen();
   TensorTerm terms[kMostTerms];
   for (int row = 0; row < form.rows; ++row)
-    split_row(core, form.a, a + row * form.depth * bytes_of(form.a), form.depth, form.negate,
-              terms + row * form.depth);
+    split_row(core, form.a, a + row * form.depth * bytes_of(form.a), form.depth, terms + row * form.depth);
+  for (int i = 0; form.negate && i < form.rows * form.depth; ++i)
+    terms[i].significand = -terms[i].significand;
   Columns columns;
   for (int column = 0; column < form.columns; column += kLanes) {
     split_columns(core, form, b + column * form.depth * bytes_of(form.b), columns);
