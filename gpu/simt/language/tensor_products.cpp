@@ -61,10 +61,10 @@ struct Before {
   }
 }
 
-[[gnu::always_inline]] inline void cut(const Ints& magnitude, const Ints& sign, Ints places, Ints& out) {
+[[gnu::always_inline]] inline void cut(const Ints& magnitude, const Ints& sign, const Ints& places,
+                                       Ints& out) {
   const Ints most = Ints{} + 31;
-  places = places > most ? most : places;
-  out = (magnitude >> places ^ sign) - sign;
+  out = (magnitude >> (places > most ? most : places) ^ sign) - sign;
 }
 
 // The products [from, to) of a step as they are cut, added.
