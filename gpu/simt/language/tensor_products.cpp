@@ -23,6 +23,7 @@ constexpr int kExactTerms = 16;  // products of 27 bits that an Ints adds withou
 // Eight columns of B, in the order of the steps.
 struct Columns {
   Ints significand[kMostDepth], exponent[kMostDepth];
+  bool numbers = true;  // all of them: neither infinities nor NaN
 };
 
 struct Step {
@@ -60,10 +61,10 @@ struct Before {
   }
 }
 
-[[gnu::always_inline]] inline void cut(const Ints& magnitude, const Ints& sign, Ints places, Ints& out) {
+[[gnu::always_inline]] inline void cut(const Ints& magnitude, const Ints& sign, const Ints& places,
+                                       Ints& out) {
   const Ints most = Ints{} + 31;
-  places = places > most ? most : places;
-  out = (magnitude >> places ^ sign) - sign;
+  out = (magnitude >> (places > most ? most : places) ^ sign) - sign;
 }
 
 // The products [from, to) of a step as they are cut, added.
@@ -207,17 +208,32 @@ void split_row(const TensorCore& core, Element element, const unsigned char* cod
 void split_columns(const TensorCore& core, const TensorForm& form, const unsigned char* codes, Columns& out) {
   TensorTerm row[kMostDepth];
   const int row_bytes = form.depth * bytes_of(form.b);
+  out.numbers = true;
   for (int lane = 0; lane < kLanes; ++lane) {
     split_row(core, form.b, codes + lane * row_bytes, form.depth, row);
     for (int k = 0; k < form.depth; ++k) {
       std::memcpy(reinterpret_cast<char*>(&out.significand[k]) + 4 * lane, &row[k].significand, 4);
       std::memcpy(reinterpret_cast<char*>(&out.exponent[k]) + 4 * lane, &row[k].exponent, 4);
+      out.numbers = out.numbers && row[k].exponent != kBeyond;
     }
   }
 }
 
+// Where a row of A is 0, as in a tile's padding, a sum of the full precision stays as it is.
+bool stay(const TensorCore& core, const TensorForm& form, const TensorTerm* a, const Columns& b,
+          float* sums) {
+  if (core.result_bits != kSumFraction || !b.numbers) return false;
+  for (int k = 0; k < form.depth; ++k) {
+    if (a[k].exponent != kNothing) return false;
+  }
+  for (int lane = 0; lane < kLanes; ++lane)
+    sums[lane] = sums[lane] != sums[lane] ? detail::float_of_bits(kTensorNan) : sums[lane] + 0.0f;
+  return true;
+}
+
 [[gnu::always_inline]] inline void multiply_row(const TensorCore& core, const TensorForm& form,
                                                 const TensorTerm* a, const Columns& b, float* sums) {
+  if (stay(core, form, a, b, sums)) return;
   float before[kLanes];
   std::memcpy(before, sums, sizeof before);
   if (core.as_f16) std::memset(sums, 0, sizeof before);

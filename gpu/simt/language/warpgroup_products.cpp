@@ -43,29 +43,30 @@ std::uint32_t place(const Layout& l, const Described& o, int row, int k) {
   return l.swizzled(at);
 }
 
-// The register that holds an element of a lane's sums, by row and column of the warp's; two of f16 share one.
-struct LaneSum {
-  int row, column, at;
+// Two elements of a lane's sums that lie together, by row and column of the warp's: registers 2 pair and 2 pair + 1, or `pair` of f16.
+struct SumPair {
+  int row, column, pair;
 };
 template <class Visit>
-void each_sum(const ProductForm& form, int lane, const Visit& visit) {
-  for (int j = 0; j < form.columns / 8; ++j) {
-    for (int i = 0; i < 4; ++i) visit(LaneSum{lane / 4 + i / 2 * 8, 8 * j + lane % 4 * 2 + i % 2, 4 * j + i});
-  }
+void each_pair(const ProductForm& form, int lane, const Visit& visit) {
+  for (int pair = 0; pair < form.columns / 4; ++pair)
+    visit(SumPair{lane / 4 + pair % 2 * 8, pair / 2 * 8 + lane % 4 * 2, pair});
 }
 
-float float_sum(const ProductForm& form, const unsigned* sums, int at) {
-  if (form.total == Total::f32) return from_bits(sums[at]);
-  return widen<Half>(static_cast<unsigned short>(sums[at / 2] >> at % 2 * 16));
-}
-void put_float_sum(const ProductForm& form, float sum, unsigned* sums, int at) {
+void take_pair(const ProductForm& form, const unsigned* sums, int pair, float* out) {
   if (form.total == Total::f32) {
-    sums[at] = bits_of(sum);
+    std::memcpy(out, sums + 2 * pair, 2 * sizeof *out);
     return;
   }
-  const int shift = at % 2 * 16;
-  const unsigned code = narrow<Half>(static_cast<double>(sum));
-  sums[at / 2] = (sums[at / 2] & ~(0xffffu << shift)) | code << shift;
+  for (int i = 0; i < 2; ++i) out[i] = widen<Half>(static_cast<unsigned short>(sums[pair] >> 16 * i));
+}
+void put_pair(const ProductForm& form, const float* pair_of, unsigned* sums, int pair) {
+  if (form.total == Total::f32) {
+    std::memcpy(sums + 2 * pair, pair_of, 2 * sizeof *pair_of);
+    return;
+  }
+  const unsigned low = narrow<Half>(static_cast<double>(pair_of[0]));
+  sums[pair] = low | static_cast<unsigned>(narrow<Half>(static_cast<double>(pair_of[1]))) << 16;
 }
 
 unsigned integer_sum(int product, unsigned before, bool saturate) {
@@ -122,13 +123,15 @@ void add_integers(const ProductForm& form, const unsigned char* a, const unsigne
     return element == Element::s8 ? static_cast<int>(static_cast<signed char>(code)) : static_cast<int>(code);
   };
   for (int lane = 0; lane < 32; ++lane) {
-    each_sum(form, lane, [&](const LaneSum& s) {
-      int product = 0;
-      for (int k = 0; k < kBytesAlongK; ++k)
-        product +=
-            number(form.a, a[s.row * kBytesAlongK + k]) * number(form.b, b[s.column * kBytesAlongK + k]);
-      unsigned& sum = sums[lane][s.at];
-      sum = integer_sum(product, add ? sum : 0, form.saturate);
+    each_pair(form, lane, [&](const SumPair& s) {
+      for (int i = 0; i < 2; ++i) {
+        int product = 0;
+        for (int k = 0; k < kBytesAlongK; ++k)
+          product += number(form.a, a[s.row * kBytesAlongK + k]) *
+                     number(form.b, b[(s.column + i) * kBytesAlongK + k]);
+        unsigned& sum = sums[lane][2 * s.pair + i];
+        sum = integer_sum(product, add ? sum : 0, form.saturate);
+      }
     });
   }
 }
@@ -139,16 +142,14 @@ void add_product(const ProductForm& form, const unsigned char* a, const unsigned
                  const WarpSums& sums) {
   if (form.total == Total::s32) return add_integers(form, a, b, add, sums);
   std::vector<float> numbers(static_cast<std::size_t>(kRowsOfWarp * form.columns));
-  const auto number = [&](const LaneSum& s) -> float& {
-    return numbers[static_cast<std::size_t>(s.row * form.columns + s.column)];
-  };
+  const auto place_of = [&](const SumPair& s) { return numbers.data() + s.row * form.columns + s.column; };
   for (int lane = 0; lane < 32 && add; ++lane)
-    each_sum(form, lane, [&](const LaneSum& s) { number(s) = float_sum(form, sums[lane], s.at); });
+    each_pair(form, lane, [&](const SumPair& s) { take_pair(form, sums[lane], s.pair, place_of(s)); });
   tensor_product({TensorInstruction::wgmma, form.a, form.b, form.total, kRowsOfWarp, form.columns,
                   depth_of(form.a), form.negate_a != form.negate_b},
                  a, b, numbers.data());
   for (int lane = 0; lane < 32; ++lane)
-    each_sum(form, lane, [&](const LaneSum& s) { put_float_sum(form, number(s), sums[lane], s.at); });
+    each_pair(form, lane, [&](const SumPair& s) { put_pair(form, place_of(s), sums[lane], s.pair); });
 }
 
 }  // namespace plumb::simt
