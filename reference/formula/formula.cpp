@@ -142,13 +142,14 @@ FormulaGraph::Sizes Formula::sizes_at(const Point& p) const {
   };
 }
 
-// Elements of all arrays, entries of sparse ones.
+// Elements of all arrays, entries of sparse ones; of arrays that are empty those of one element along each extent of 0: their rows, of which
+// a view may have millions without any columns, are placed and guarded.
 double Formula::elements(const FormulaGraph::Sizes& size) const {
   double all = 0;
   for (const auto* arrays : {&signature_.inputs, &signature_.outputs}) {
     for (const SignatureArray& a : *arrays) {
       double one = a.sparse ? size(a.entries()) : 1;
-      for (const std::string& e : a.extents) one *= a.sparse ? 1 : size(e);
+      for (const std::string& e : a.extents) one *= a.sparse ? 1 : std::max(size(e), 1.0);
       all += one;
     }
   }
