@@ -30,32 +30,30 @@ struct Rest {
   Vector<T> x{};
   LaneNumbers<T> keep{};
 
-  template <class E>
-  Rest(const E* from, std::int64_t n, bool gapless) {
+  Rest(const T* from, std::int64_t n, bool gapless) {
     const std::int64_t rest = n % kLanes<T>;
     beyond_row = n < kLanes<T>;
     if (rest == 0 || (beyond_row && !gapless)) return;
     at = beyond_row ? 0 : n - kLanes<T>;
     for (int l = 0; l < kLanes<T>; ++l) {
       const bool mine = beyond_row ? l < rest : l >= kLanes<T> - rest;
-      x[l] = mine ? value(from[at + l]) : T(0);
+      x[l] = mine ? from[at + l] : T(0);
       keep[l] = mine ? -1 : 0;
     }
   }
   /// Whether the elements that fill no vector are one, if there are any.
   [[nodiscard]] bool whole(std::int64_t n) const { return at >= 0 || n % kLanes<T> == 0; }
   /// Their products in a row.
-  template <class E>
-  [[nodiscard]] Vector<T> times(const E* row) const {
+  [[nodiscard]] Vector<T> times(const T* row) const {
     Vector<T> left;
-    load_values<T>(left, row + at);
+    load<T>(left, row + at);
     return std::bit_cast<Vector<T>>(std::bit_cast<LaneNumbers<T>>(left) & keep) * x;
   }
 };
 
 /// sum[r] of row r of kTogether, n terms each.
-template <class T, class E>
-void dot_rows(const E* a, std::int64_t ld, const E* x, std::int64_t n, const Rest<T>& rest,
+template <class T>
+void dot_rows(const T* a, std::int64_t ld, const T* x, std::int64_t n, const Rest<T>& rest,
               T (&sum)[kTogether]) {
   constexpr std::int64_t kStep = kLanes<T>;
   Vector<T> part[kTogether][2] = {};
@@ -63,21 +61,21 @@ void dot_rows(const E* a, std::int64_t ld, const E* x, std::int64_t n, const Res
   for (; k + 2 * kStep <= n; k += 2 * kStep) {
     for (int h = 0; h < 2; ++h) {
       Vector<T> right;
-      load_values<T>(right, x + k + h * kStep);
+      load<T>(right, x + k + h * kStep);
 #pragma GCC unroll 4
       for (int r = 0; r < kTogether; ++r) {
         Vector<T> left;
-        load_values<T>(left, a + r * ld + k + h * kStep);
+        load<T>(left, a + r * ld + k + h * kStep);
         part[r][h] += left * right;
       }
     }
   }
   for (; k + kStep <= n; k += kStep) {
     Vector<T> right;
-    load_values<T>(right, x + k);
+    load<T>(right, x + k);
     for (int r = 0; r < kTogether; ++r) {
       Vector<T> left;
-      load_values<T>(left, a + r * ld + k);
+      load<T>(left, a + r * ld + k);
       part[r][0] += left * right;
     }
   }
@@ -87,33 +85,32 @@ void dot_rows(const E* a, std::int64_t ld, const E* x, std::int64_t n, const Res
   }
   for (int r = 0; r < kTogether; ++r) sum[r] = sum_of_lanes<T, kLanes<T>>(part[r][0] + part[r][1]);
   for (; k < n; ++k) {
-    for (int r = 0; r < kTogether; ++r) sum[r] += value(a[r * ld + k]) * value(x[k]);
+    for (int r = 0; r < kTogether; ++r) sum[r] += a[r * ld + k] * x[k];
   }
 }
 
 template <class T>
-void finish(const Gemv::Problem<T>& p, out_t<T>& y, scalar_t<T> sum) {
-  y = stored<out_t<T>>(p.beta == scalar_t<T>(0) ? p.alpha * sum : p.alpha * sum + p.beta * value(y));
+void finish(const Gemv::Problem<T>& p, T& y, T sum) {
+  y = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * y;
 }
 
 /// kLanes elements of y.
 template <class T>
-void finish(const Gemv::Problem<T>& p, out_t<T>* y, const Vector<scalar_t<T>>& sum) {
-  using V = scalar_t<T>;
-  Vector<V> to = p.alpha * sum, old;
-  if (p.beta != V(0)) load_values<V>(old, y), to += p.beta * old;
-  store_values<V>(y, to);
+void finish(const Gemv::Problem<T>& p, T* y, const Vector<T>& sum) {
+  Vector<T> to = p.alpha * sum, old;
+  if (p.beta != T(0)) load<T>(old, y), to += p.beta * old;
+  store<T>(y, to);
 }
 
 /// The sums of kLanes rows, a row in each lane.
-template <class T, class E>
-Vector<T> dot_short_rows(const E* a, std::int64_t ld, const E* x, std::int64_t n, const Rest<T>& rest) {
+template <class T>
+Vector<T> dot_short_rows(const T* a, std::int64_t ld, const T* x, std::int64_t n, const Rest<T>& rest) {
   Vector<T> part[kLanes<T>] = {};
   for (std::int64_t k = 0; k + kLanes<T> <= n; k += kLanes<T>) {
     Vector<T> left, right;
-    load_values<T>(right, x + k);
+    load<T>(right, x + k);
 #pragma GCC unroll 16
-    for (int r = 0; r < kLanes<T>; ++r) load_values<T>(left, a + r * ld + k), part[r] += left * right;
+    for (int r = 0; r < kLanes<T>; ++r) load<T>(left, a + r * ld + k), part[r] += left * right;
   }
   if (rest.at >= 0) {
 #pragma GCC unroll 16
@@ -123,23 +120,23 @@ Vector<T> dot_short_rows(const E* a, std::int64_t ld, const E* x, std::int64_t n
 }
 
 /// The sums of kLanes rows of C columns without gaps, C a power of two. `x`: again and again.
-template <int C, class T, class E>
-Vector<T> fold_narrow_rows(const E* a, const Vector<T>& x) {
+template <int C, class T>
+Vector<T> fold_narrow_rows(const T* a, const Vector<T>& x) {
   constexpr int kApart = kLanes<T> / C;  // rows in a vector
   Vector<T> part[C];
   LaneNumbers<T> from{};
   for (int l = 0; l < kLanes<T>; ++l) from[l] = l % kApart * C + l / kApart;
 #pragma GCC unroll 16
-  for (int v = 0; v < C; ++v) load_values<T>(part[v], a + v * kLanes<T>), part[v] *= x;
+  for (int v = 0; v < C; ++v) load<T>(part[v], a + v * kLanes<T>), part[v] *= x;
   return looked_up<T>(sums_of_groups<C, T>(part), from);  // lane j C + v was row v kApart + j
 }
 
 /// The sums of kLanes rows of C columns without gaps: elements of one column are picked from the C vectors.
-template <int C, class T, class E>
-Vector<T> pick_narrow_rows(const E* a, const E* x) {
+template <int C, class T>
+Vector<T> pick_narrow_rows(const T* a, const T* x) {
   Vector<T> in[C], sum{};
 #pragma GCC unroll 16
-  for (int v = 0; v < C; ++v) load_values<T>(in[v], a + v * kLanes<T>);
+  for (int v = 0; v < C; ++v) load<T>(in[v], a + v * kLanes<T>);
 #pragma GCC unroll 16
   for (int k = 0; k < C; ++k) {
     Vector<T> column = in[0];
@@ -152,7 +149,7 @@ Vector<T> pick_narrow_rows(const E* a, const E* x) {
       }
       column = v > 0 ? picked<T>(column, in[v], from) : looked_up<T>(column, from);
     }
-    sum += column * value(x[k]);
+    sum += column * x[k];
   }
   return sum;
 }
@@ -167,65 +164,62 @@ bool is_shared(std::int64_t elements) {
 template <class T, class F>
 void each_group(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in,
                 const Gemv::Out<T, Space::host>& out, std::int64_t groups, F&& sums) {
-  const bool shared = is_shared<in_t<T>>(in.A.rows * in.A.cols);
+  const bool shared = is_shared<T>(in.A.rows * in.A.cols);
 #pragma omp parallel for schedule(static) if (shared)
-  for (std::int64_t g = 0; g < groups; ++g)
-    finish<T>(p, &out.y[g * kLanes<scalar_t<T>>], sums(g * kLanes<scalar_t<T>>));
-  for (std::int64_t i = groups * kLanes<scalar_t<T>>; i < in.A.rows; ++i)
-    finish<T>(p, out.y[i], simd_dot(in.A.data + i * in.A.ld, in.x.data, in.A.cols));
+  for (std::int64_t g = 0; g < groups; ++g) finish(p, &out.y[g * kLanes<T>], sums(g * kLanes<T>));
+  for (std::int64_t i = groups * kLanes<T>; i < in.A.rows; ++i)
+    finish(p, out.y[i], simd_dot(in.A.data + i * in.A.ld, in.x.data, in.A.cols));
 }
 
 /// Whether rows have C columns, or fewer, of which vectors are shared.
 template <int C, class T>
 bool made_narrow(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in,
                  const Gemv::Out<T, Space::host>& out) {
-  using V = scalar_t<T>;
   if (in.A.cols == C) {
-    const std::int64_t groups = in.A.rows / kLanes<V>;
-    const in_t<T>* const a = in.A.data;
+    const std::int64_t groups = in.A.rows / kLanes<T>;
+    const T* const a = in.A.data;
     if constexpr ((C & (C - 1)) == 0) {
-      Vector<V> x{};
-      for (int l = 0; l < kLanes<V>; ++l) x[l] = value(in.x[l % C]);
-      each_group(p, in, out, groups, [a, x](std::int64_t i) { return fold_narrow_rows<C, V>(a + i * C, x); });
+      Vector<T> x{};
+      for (int l = 0; l < kLanes<T>; ++l) x[l] = in.x[l % C];
+      each_group(p, in, out, groups, [a, x](std::int64_t i) { return fold_narrow_rows<C, T>(a + i * C, x); });
     } else {
       each_group(p, in, out, groups,
-                 [a, x = in.x.data](std::int64_t i) { return pick_narrow_rows<C, V>(a + i * C, x); });
+                 [a, x = in.x.data](std::int64_t i) { return pick_narrow_rows<C, T>(a + i * C, x); });
     }
     return true;
   }
-  if constexpr (C > 1) return made_narrow<C - 1, T>(p, in, out);
+  if constexpr (C > 1) return made_narrow<C - 1>(p, in, out);
   return false;
 }
 
 template <class T>
 void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Gemv::Out<T, Space::host>& out,
          Context&) {
-  using V = scalar_t<T>;
   const std::int64_t rows = in.A.rows, ld = in.A.ld,
-                     depth = p.alpha == V(0) ? 0 : in.A.cols;  // alpha == 0 reads neither A nor x
-  if (depth > 0 && ld == depth && made_narrow<std::min(8, kLanes<V> - 1), T>(p, in, out)) return;
-  const Rest<V> rest(in.x.data, depth, ld == depth);
+                     depth = p.alpha == T(0) ? 0 : in.A.cols;  // alpha == 0 reads neither A nor x
+  if (depth > 0 && ld == depth && made_narrow<std::min(8, kLanes<T> - 1)>(p, in, out)) return;
+  const Rest<T> rest(in.x.data, depth, ld == depth);
   if (depth > 0 && depth <= kShort && rest.whole(depth)) {
-    const std::int64_t within = rest.beyond_row ? (rows * ld - kLanes<V>) / ld + 1 : rows;
-    return each_group(p, in, out, std::max(within, std::int64_t{0}) / kLanes<V>, [&](std::int64_t i) {
-      return dot_short_rows<V>(in.A.data + i * ld, ld, in.x.data, depth, rest);
+    const std::int64_t within = rest.beyond_row ? (rows * ld - kLanes<T>) / ld + 1 : rows;
+    return each_group(p, in, out, std::max(within, std::int64_t{0}) / kLanes<T>, [&](std::int64_t i) {
+      return dot_short_rows(in.A.data + i * ld, ld, in.x.data, depth, rest);
     });
   }
-  const bool shared = rows > kTogether && is_shared<in_t<T>>(rows * depth);
+  const bool shared = rows > kTogether && is_shared<T>(rows * depth);
 #pragma omp parallel for schedule(static) if (shared)
   for (std::int64_t i = 0; i < rows; i += kTogether) {
     if (i + kTogether <= rows) {
-      V sum[kTogether];
+      T sum[kTogether];
       dot_rows(in.A.data + i * ld, ld, in.x.data, depth, rest, sum);
-      for (int r = 0; r < kTogether; ++r) finish<T>(p, out.y[i + r], sum[r]);
+      for (int r = 0; r < kTogether; ++r) finish(p, out.y[i + r], sum[r]);
       continue;
     }
     for (std::int64_t r = i; r < rows; ++r)
-      finish<T>(p, out.y[r], simd_dot(in.A.data + r * ld, in.x.data, depth));
+      finish(p, out.y[r], simd_dot(in.A.data + r * ld, in.x.data, depth));
   }
 }
 
-PLUMB_REGISTER(Gemv, "05_rows_together", run, float, double, f16, bf16, f16_f32, bf16_f32);
+PLUMB_REGISTER(Gemv, "05_rows_together", run, float, double);
 
 }  // namespace
 }  // namespace plumb
