@@ -81,11 +81,14 @@ bool contains(const ValueClass& c, const std::string& word) {
 // Building a covering array asks a hundred million times, nearly always with a literal: where its characters lie tells which parameter
 // it named the last time. A guess, which is compared before it is believed.
 std::size_t Point::index(std::string_view key) const {
-  static thread_local std::array<std::size_t, 256> last{};
-  std::size_t& guess = last[reinterpret_cast<std::uintptr_t>(key.data()) % last.size()];
+  static thread_local std::array<std::uint8_t, 256> last{};  // few bytes: libraries that are opened have no more
+  std::uint8_t& guess = last[reinterpret_cast<std::uintptr_t>(key.data()) % last.size()];
   if (guess < parameters->size() && same_key((*parameters)[guess].key, key)) return guess;
   for (std::size_t i = 0; i < parameters->size(); ++i) {
-    if (same_key((*parameters)[i].key, key)) return guess = i;
+    if (same_key((*parameters)[i].key, key)) {
+      guess = static_cast<std::uint8_t>(i);
+      return i;
+    }
   }
   throw Error(fmt::format("a case space has no parameter '{}'", key));
 }
