@@ -81,7 +81,8 @@ bool contains(const ValueClass& c, const std::string& word) {
 // Building a covering array asks a hundred million times, nearly always with a literal: where its characters lie tells which parameter
 // it named the last time. A guess, which is compared before it is believed.
 std::size_t Point::index(std::string_view key) const {
-  static thread_local std::array<std::uint8_t, 256> last{};  // few bytes: libraries that are opened have no more
+  static thread_local std::array<std::uint8_t, 256>
+      last{};  // few bytes: libraries that are opened have no more
   std::uint8_t& guess = last[reinterpret_cast<std::uintptr_t>(key.data()) % last.size()];
   if (guess < parameters->size() && same_key((*parameters)[guess].key, key)) return guess;
   for (std::size_t i = 0; i < parameters->size(); ++i) {
