@@ -282,7 +282,7 @@ TEST_CASE("nothing to judge says why, and a word that is not known is an error")
     CHECK_MESSAGE(run.exit_code == 3, run.text);
     CHECK_MESSAGE(run.has(why), run.text);
   };
-  none("--case spmv.f16", "no type is called 'f16'");
+  none("--case spmv.f8", "no type is called 'f8'");
   none("--case 'spmv.f32(rows=abc)'", "no listed case has these values");
   none("--case 'spmv.f32(rows=5..1)'", "the range rows=5..1 is empty");
   none("--case 'spmv.f32(row=5)'", "did you mean 'rows'?");

@@ -25,8 +25,8 @@ bool is_built(const std::string& op) {
 }
 
 bool is_built_for_simt(const std::string& op) {
-  return std::any_of(kSimtManifest.begin(), kSimtManifest.end(),
-                     [&](const SimtManifestLine& line) { return line.built && op == line.op; });
+  return std::none_of(kSimtManifest.begin(), kSimtManifest.end(),
+                      [&](const SimtManifestLine& line) { return !line.built && op == line.op; });
 }
 
 std::vector<std::string> user_defects(bool UserFile::*in, const std::set<std::string>& registered) {

@@ -31,7 +31,7 @@ extern const bool kMutantsBuilt;  // those of the operators that are built
 
 /// Whether the kernels of an operator were compiled into this program (CMake's PLUMB_OPERATORS).
 [[nodiscard]] bool is_built(const std::string& op);
-/// The same of the CPU executor's worker (PLUMB_SIMT_OPERATORS).
+/// The same of the CPU executor's worker (PLUMB_SIMT_OPERATORS); true of an operator that has no kernels for it.
 [[nodiscard]] bool is_built_for_simt(const std::string& op);
 
 /// One line per defect among a user's files compiled `in` (&UserFile::here or &UserFile::simt), whose variants registered themselves
