@@ -1,11 +1,6 @@
 // Planted faults of causal_attention: each is a right kernel with one thing changed. `verify --mutants` must kill every one.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-
 #include "reference/ops/causal_attention.hpp"
-#include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/attention_faults.hpp"
 
 namespace plumb {
 namespace {
@@ -17,71 +12,19 @@ using In = CausalAttention::In<T, Space::host>;
 template <class T>
 using Out = CausalAttention::Out<T, Space::host>;
 
-// Online, by blocks of 16 keys. seen(group, query, key); rescaled(block): whether what there is so far is rescaled at that block; `less`: keys that
-// are not looked at; `factor` of the scale.
-template <class T, class Seen, class Rescaled>
-void attend_all(const P<T>& p, const In<T>& in, const Out<T>& out, std::int64_t less, T factor, Seen&& seen,
-                Rescaled&& rescaled) {
-  for (std::int64_t row = 0; row < p.g * p.r * p.n; ++row) {
-    const std::int64_t group = row / (p.r * p.n), query = row % p.n;
-    T max = -std::numeric_limits<T>::infinity(), sum = 0;
-    T* const o = out.o.data + row * out.o.ld;
-    std::fill_n(o, in.v.cols, T(0));
-    for (std::int64_t j = 0; j < std::max<std::int64_t>(p.m - less, 1); ++j) {
-      if (!seen(group, query, j)) continue;
-      T score = 0;
-      for (std::int64_t d = 0; d < in.q.cols; ++d) score += in.q(row, d) * in.k(group * p.m + j, d);
-      score *= p.scale * factor;
-      const T risen = std::max(max, score), rescale = rescaled(j) ? std::exp(max - risen) : T(1);
-      const T weight = std::exp(score - risen);
-      max = risen, sum = sum * rescale + weight;
-      for (std::int64_t d = 0; d < in.v.cols; ++d) o[d] = o[d] * rescale + weight * in.v(group * p.m + j, d);
-    }
-    for (std::int64_t d = 0; d < in.v.cols; ++d) o[d] /= sum;
+struct SeenBy {
+  template <class P, class In>
+  auto operator()(const P& p, const In&, std::int64_t more = 0) const {
+    return [&p, more](std::int64_t, std::int64_t query, std::int64_t j) {
+      return j <= query + more + std::max<std::int64_t>(p.m - p.n, 0);
+    };
   }
-}
-
-constexpr auto always = [](std::int64_t) { return true; };
-
-template <class T>
-auto seen_by(const P<T>& p, const In<T>&, std::int64_t more = 0) {
-  return [&p, more](std::int64_t, std::int64_t query, std::int64_t j) {
-    return j <= query + more + std::max<std::int64_t>(p.m - p.n, 0);
-  };
-}
-
-template <class T>
-void last_key_dropped(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
-  attend_all(p, in, out, 1, T(1), seen_by(p, in), always);
-}
-const HostMutant<CausalAttention> m1{"last_key_dropped",
-                                     last_key_dropped<float>,
-                                     last_key_dropped<double>,
-                                     {0, "the last key is not looked at", "a loop's bound", kNumeric}};
-
-template <class T>
-void one_rescale_left_out(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
-  attend_all(p, in, out, 0, T(1), seen_by(p, in), [&](std::int64_t j) { return j == 0 || j != p.m / 2; });
-}
-const HostMutant<CausalAttention> m2{
-    "one_rescale_left_out",
-    one_rescale_left_out<float>,
-    one_rescale_left_out<double>,
-    {0, "where the maximum rises in the middle of the keys, what there is so far is not rescaled",
-     "the seam between two blocks of keys", kNumeric}};
-
-template <class T>
-void scale_off_by_a_128th(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
-  attend_all(p, in, out, 0, T(1 + 0x1p-7), seen_by(p, in), always);
-}
-const HostMutant<CausalAttention> m3{"scale_off_by_a_128th",
-                                     scale_off_by_a_128th<float>,
-                                     scale_off_by_a_128th<double>,
-                                     {0, "scores are larger by 2^-7", "a factor kept in bf16", kNumeric}};
+};
+const AttentionFaults<CausalAttention, SeenBy> shared;
 
 template <class T>
 void mask_off_by_one(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
-  attend_all(p, in, out, 0, T(1), seen_by(p, in, 1), always);
+  attend_seen<CausalAttention, T>(p, in, out, SeenBy()(p, in, 1));
 }
 const HostMutant<CausalAttention> m4{"mask_off_by_one",
                                      mask_off_by_one<float>,
@@ -90,8 +33,8 @@ const HostMutant<CausalAttention> m4{"mask_off_by_one",
 
 template <class T>
 void mask_from_the_first_key(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
-  const auto seen = [](std::int64_t, std::int64_t query, std::int64_t j) { return j <= query; };
-  attend_all(p, in, out, 0, T(1), seen, always);
+  attend_seen<CausalAttention, T>(
+      p, in, out, [](std::int64_t, std::int64_t query, std::int64_t j) { return j <= query; });
 }
 const HostMutant<CausalAttention> m5{
     "mask_from_the_first_key",
