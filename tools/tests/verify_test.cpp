@@ -289,7 +289,8 @@ TEST_CASE("nothing to judge says why, and a word that is not known is an error")
   none("--case 'spmv.f32(rows=7,cols=7,density=0.5,fill=real)'", "ends in ,seed=1)");
   const plumb::test::Scratch scratch;
   const std::string matrix = scratch.write("m.mtx", kMatrix);
-  none("--case gemm --matrix " + matrix, "--matrix is for sparse operators: spmv, spmm, sddmm, dense_to_csr");
+  none("--case gemm --matrix " + matrix,
+       "--matrix is for sparse operators: edge_softmax, gat_layer, spmv, spmm, sddmm, dense_to_csr");
   none("--case 'spmv.f32(alpha=77)' --matrix " + matrix, "no case on the matrix has the values");
   CHECK(verify("--case 'spmv.*' --variant 'cpu/0[1-4]*'").has("a glob knows * and ?"));
   CHECK(verify("--mutants --case spvm").exit_code == 2);
