@@ -4,10 +4,7 @@
 // Traffic   A three times, the second and third from the cache.
 // Limits    calls of exp.
 // Fails at  one long row: it has one core.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
+#include "reference/cpu/edge_softmax/row.hpp"
 #include "reference/ops/edge_softmax.hpp"
 
 namespace plumb {
@@ -17,13 +14,7 @@ template <class T>
 void run(const EdgeSoftmax::Problem<T>&, const EdgeSoftmax::In<T, Space::host>& in,
          const EdgeSoftmax::Out<T, Space::host>& out, Context&) {
 #pragma omp parallel for schedule(dynamic, 64)
-  for (std::int64_t i = 0; i < in.A.rows; ++i) {
-    const std::int32_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
-    T max = -std::numeric_limits<T>::infinity(), sum = 0;
-    for (std::int32_t e = begin; e < end; ++e) max = std::max(max, in.A.val[e]);
-    for (std::int32_t e = begin; e < end; ++e) sum += std::exp(in.A.val[e] - max);
-    for (std::int32_t e = begin; e < end; ++e) out.y[e] = std::exp(in.A.val[e] - max) / sum;
-  }
+  for (std::int64_t i = 0; i < in.A.rows; ++i) write_edge_row(in, out, i);
 }
 
 PLUMB_REGISTER(EdgeSoftmax, "02_row_dynamic", run, float, double);

@@ -1,0 +1,13 @@
+// The function of gelu and bias_gelu_residual on the host.
+#pragma once
+#include <cmath>
+
+namespace plumb {
+
+/// x times the share of the normal distribution below it: x / 2 (1 + erf(x / sqrt(2))).
+template <class T>
+T gelu_of(T x) {
+  return T(0.5) * x * (1 + std::erf(x * T(0.70710678118654752)));
+}
+
+}  // namespace plumb
