@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "reference/core/random.hpp"
 #include "reference/core/special_values.hpp"
@@ -128,18 +129,23 @@ void make_first_half_whole(T* data, std::int64_t count) {
 }
 
 template <class T>
-void make_cancelling(T* terms, std::int64_t count) {
+void make_cancelling(T* terms, std::int64_t count, Format stored) {
   if (count == 0) return;
+  quantise(stored, terms, count);
   const std::int64_t half = (count - 1) / 2;
   for (std::int64_t i = 0; i < half; ++i) terms[half + i] = -terms[half - 1 - (i + half / 3) % half];
+  const T rest = std::accumulate(terms + 2 * half, terms + count, T(0));  // of one or two
+  if (rest != T(0)) return;
   const auto is_zero = [](T v) { return v == T(0); };
-  if (!std::all_of(terms + 2 * half, terms + count, is_zero)) return;
   const T* const other = std::find_if_not(terms, terms + half, is_zero);
-  terms[count - 1] = other == terms + half ? T(1) : *other;
+  if (!is_zero(terms[2 * half]))
+    terms[count - 1] = terms[2 * half];  // two that cancel each other
+  else
+    terms[count - 1] = other == terms + half ? T(1) : *other;
 }
 
-template void make_cancelling<float>(float*, std::int64_t);
-template void make_cancelling<double>(double*, std::int64_t);
+template void make_cancelling<float>(float*, std::int64_t, Format);
+template void make_cancelling<double>(double*, std::int64_t, Format);
 template void make_first_half_whole<float>(float*, std::int64_t);
 template void make_first_half_whole<double>(double*, std::int64_t);
 template void make_equal<float>(float*, std::int64_t);

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "reference/core/case_id.hpp"
+#include "reference/core/format.hpp"
 
 namespace plumb {
 
@@ -65,9 +66,10 @@ template <class T>
 void make_first_half_whole(T* data, std::int64_t count);
 
 /// Makes `count` terms of a sum cancel each other, but for the last one or two: the second half holds the first one's negatives in another
-/// order. Where the last ones are zeros, one takes a value of the others. Sums of parts are then far greater than the sum, and what is kept of them in a narrower type than is declared shows.
+/// order, as numbers of `stored`. Where the last ones sum to 0, one takes a value of the others. Sums of parts are then far greater than the
+/// sum, and what is kept of them in a narrower type than is declared shows.
 template <class T>
-void make_cancelling(T* terms, std::int64_t count);
+void make_cancelling(T* terms, std::int64_t count, Format stored);
 
 /// Scales `count` values of (-1, 1) into the subnormal range of `stored`: by 2^-6 times the smallest normal number, so that a sum
 /// of up to 64 of them is subnormal; by less where the format has less than 9 digits, so that few become 0. What then computes with subnormals flushed to 0 loses all of its answer.

@@ -156,8 +156,9 @@ void put_small_rows(T* data, std::int64_t rows, std::int64_t cols, Role role, Fo
 }
 
 template <class T>
-void put_cancelling(T* data, std::int64_t rows, std::int64_t cols, Role role) {
-  for (std::int64_t i = 0; role == Role::left && i < rows; ++i) make_cancelling(data + i * cols, cols);
+void put_cancelling(T* data, std::int64_t rows, std::int64_t cols, Role role, Format stored) {
+  for (std::int64_t i = 0; role == Role::left && i < rows; ++i)
+    make_cancelling(data + i * cols, cols, stored);
   for (std::int64_t i = 1; role == Role::right && i < rows; ++i) std::copy_n(data, cols, data + i * cols);
 }
 
@@ -246,7 +247,7 @@ void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Ro
   } else if (facing == "cancels") {
     if (c.fill == Fill::own)
       throw Error(fmt::format("case '{}': facing=cancels: the values of a file stay as they are", c.id()));
-    put_cancelling(data, rows, cols, role);
+    put_cancelling(data, rows, cols, role, stored.format);
   } else {
     throw Error(fmt::format(
         "case '{}': unknown facing '{}' (known: inf_tiny, tiny_inf, near_top, large, rows_small, zeros, "
@@ -295,7 +296,7 @@ void put_facing(Csr<T>& a, const Case& c) {
     T* const row = a.val.data() + a.row_ptr[i];
     const std::int64_t entries = a.row_ptr[i + 1] - a.row_ptr[i];
     if (facing == "cancels") {
-      make_cancelling(row, entries);
+      make_cancelling(row, entries, facts(c.dtype).in);
     } else {
       scale_all(row, entries, exponent_of_row(i, facts(c.dtype).in));
     }

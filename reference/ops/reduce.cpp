@@ -39,7 +39,7 @@ void place_special(T* x, std::int64_t n, const std::string& special, Format stor
     if (special == "negative" || special == "minus_zero") x[i] = x[i] == 0 ? T(-1) : -std::fabs(x[i]);
   }
   if (special == "minus_zero") x[n / 2] = -T(0);
-  if (special == "cancels") make_cancelling(x, n);
+  if (special == "cancels") make_cancelling(x, n, stored);
 }
 
 // Moves the last term where the answer happens to be 0, or a sum so near to it that an output of zeros would pass. Infinities do not cancel.

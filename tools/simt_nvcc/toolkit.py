@@ -29,7 +29,8 @@ def include(root, build):
     if os.path.islink(here):  # as older versions made it
         os.unlink(here)
     os.makedirs(here, exist_ok=True)
-    keeping.link(os.path.join(root, "gpu"), os.path.join(here, "gpu"))  # what the headers include in turn
+    for room in ("gpu", "reference"):  # what the headers include in turn
+        keeping.link(os.path.join(root, room), os.path.join(here, room))
     told = f"#define PLUMB_SIMT_CUDA_VERSION {missing.version()}\n"
     keeping.keep(os.path.join(here, "plumb_simt_cuda_version.h"), told.encode())
     own = os.path.join(root, "gpu/simt/language/include")

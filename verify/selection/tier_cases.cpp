@@ -38,18 +38,39 @@ bool is_beyond_16_bits(const CaseSpace& space, const Case& c) {
          });
 }
 
-// One case of a size without and one with special values stay in smoke, of each type or of `only` that one.
-void leave_further_to_full(const std::vector<Case*>& cases, std::optional<Dtype> only) {
+// One case of a size without and one with special values stay in smoke, of each of `types`.
+void leave_further_to_full(const std::vector<Case*>& cases, const std::set<Dtype>& types) {
   std::set<std::pair<Dtype, bool>> met;
   for (Case* const c : cases) {
     const bool again = !met.emplace(c->dtype, c->fill == Fill::hostile).second;
-    if (again || c->dtype != only.value_or(c->dtype)) c->tier = Tier::full;
+    if (again || types.count(c->dtype) == 0) c->tier = Tier::full;
   }
 }
 
+bool stores_narrow(Dtype dtype) { return is_narrow(facts(dtype).in) || is_narrow(facts(dtype).out); }
+
+std::set<Dtype> types_of(const std::vector<Case*>& cases) {
+  std::set<Dtype> types;
+  for (const Case* const c : cases) types.insert(c->dtype);
+  return types;
+}
+
+// Of the types of `cases` one that stores narrow numbers and one that does not, those whose turn it is.
+std::set<Dtype> types_in_turn(const std::vector<Case*>& cases, std::size_t turn) {
+  std::set<Dtype> chosen;
+  for (const bool narrow : {false, true}) {
+    std::vector<Dtype> types;
+    for (const Dtype t : types_of(cases)) {
+      if (stores_narrow(t) == narrow) types.push_back(t);
+    }
+    if (!types.empty()) chosen.insert(types[turn % types.size()]);
+  }
+  return chosen;
+}
+
 // What a fill or a type shows of a size, the pairs of the executor's array show in less time. A listed size that is larger than theirs
-// stays in smoke once, and once more with special values, both in one type: sizes take them in turn. Arrays have few sizes beyond 16
-// bits: of those both types stay. Seeds are another reason.
+// stays in smoke once, and once more with special values, both in one type and in one that stores narrow numbers: sizes take them in turn.
+// Arrays have few sizes beyond 16 bits: of those all types stay. Seeds are another reason.
 void leave_large_sizes_to_full(const CaseSpace& space, std::vector<Case>& listed) {
   using Size = std::vector<std::pair<std::string, std::string>>;
   std::map<Size, std::vector<Case*>> of_size;
@@ -65,9 +86,9 @@ void leave_large_sizes_to_full(const CaseSpace& space, std::vector<Case>& listed
     const std::vector<Case*>& cases = of_size[size];
     if (std::any_of(cases.begin(), cases.end(), [](const Case* c) { return c->seed != 1; })) continue;
     if (is_beyond_16_bits(space, *cases.front())) {
-      leave_further_to_full(cases, std::nullopt);
+      leave_further_to_full(cases, types_of(cases));
     } else {
-      leave_further_to_full(cases, (turn++ % 2 == 0 ? cases.front() : cases.back())->dtype);
+      leave_further_to_full(cases, types_in_turn(cases, turn++));
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,11 +57,7 @@ TEST_CASE("every drawn case of every operator can be made, and its id read back"
       const Case c = draw_case(space, 5, number, kSmall);
       CAPTURE(c.id());
       CHECK(parse_case(c.id()) == c);
-      if (c.dtype == Dtype::f32) {
-        CHECK_NOTHROW((make_and_validate<Op, float>(c)));
-      } else {
-        CHECK_NOTHROW((make_and_validate<Op, double>(c)));
-      }
+      with_value_type(c.dtype, [&]<class T>(T) { CHECK_NOTHROW((make_and_validate<Op, T>(c))); });
     }
   });
 }
@@ -303,23 +300,20 @@ std::ptrdiff_t count(const std::vector<Point>& points, F&& has) {
 TEST_CASE("a case drawn for timing can be made, is within its limits, and is the same for seed and number") {
   each_operator(Operators{}, []<class Op>() {
     const CaseSpace space = space_of<Op>();
+    const std::span<const Dtype> types = find_operator(space.op()).dtypes();
     for (std::uint64_t number = 0; number < 30; ++number) {
       const Case c = draw_timed_case(space, 11, number, kTimed);
       CAPTURE(c.id());
       CHECK(draw_timed_case(space, 11, number, kTimed) == c);
       CHECK(parse_case(c.id()) == c);
       CHECK(c.fill == Fill::real);
-      CHECK(c.dtype == (number % 2 == 0 ? Dtype::f32 : Dtype::f64));
+      CHECK(c.dtype == types[number % types.size()]);
       const std::optional<Point> p = space.locate(c);
       REQUIRE(p);
       CHECK(space.multiply_adds(*p) > 0);
       CHECK(space.multiply_adds(*p) <= kTimed.most_work);
       CHECK(space.bytes(*p) <= kTimed.most_bytes);
-      if (c.dtype == Dtype::f32) {
-        CHECK_NOTHROW((make_and_validate<Op, float>(c)));
-      } else {
-        CHECK_NOTHROW((make_and_validate<Op, double>(c)));
-      }
+      with_value_type(c.dtype, [&]<class T>(T) { CHECK_NOTHROW((make_and_validate<Op, T>(c))); });
     }
   });
 }
