@@ -18,9 +18,9 @@
 namespace plumb {
 namespace {
 
-const std::vector<std::string> kSpecialWords = {"none",      "nan_first",  "nan_last",      "inf",
-                                                "minus_inf", "both_inf",   "all_minus_inf", "negative",
-                                                "subnormal", "minus_zero", "cancels",       "inf_nan"};
+const std::vector<std::string> kSpecialWords = {
+    "none",     "nan_first", "nan_last",   "inf",     "minus_inf", "both_inf", "all_minus_inf",
+    "negative", "subnormal", "minus_zero", "cancels", "inf_nan",   "near_top"};
 
 // Puts into x what the parameter `special` names: single values in places that a wrong reduction loses.
 template <class T>
@@ -40,6 +40,7 @@ void place_special(T* x, std::int64_t n, const std::string& special, Format stor
   }
   if (special == "minus_zero") x[n / 2] = -T(0);
   if (special == "cancels") make_cancelling(x, n, stored);
+  if (special == "near_top") x[n / 3] = static_cast<T>(facts(stored).largest) / 4 * 3;
 }
 
 // Moves the last term where the answer happens to be 0, or a sum so near to it that an output of zeros would pass. Infinities do not cancel.
@@ -69,6 +70,7 @@ bool tells_special(const Point& p) {
     return false;                                           // an infinite sum is no integer below 2^24
   if (special == "subnormal") return fill != Fill::scaled;  // a bit or two: an error of 1 % is none there
   if (special == "minus_zero") return !sum;
+  if (special == "near_top") return fill == Fill::real;  // others drift beyond the largest number
   // sums of parts are far greater than the sum; a narrower type holds integers
   return special != "cancels" || (sum && p["n"] > 2 && !bitwise && fill != Fill::hostile);
 }
@@ -82,7 +84,7 @@ void Reduce::describe(CaseSpace& space) {
                      .also = {40009, 110017, 160001, 280001},  // rounds of a device
                      .timed = timed_size(1000, 2'000'000'000)});
   space.layout({.widths = {"n"}, .arrays = 1});
-  space.words("special", kSpecialWords, {.once = {"inf_nan"}});
+  space.words("special", kSpecialWords, {.once = {"inf_nan", "near_top"}});
   space.fills({exact, wide, real, positive, scaled, hostile, few});
   const auto terms = [](const Point& p) { return p["n"]; };
   space.work({.multiply_adds = terms, .elements = terms, .terms = terms, .where = {tells_special}});
@@ -116,6 +118,8 @@ void Reduce::cases(CaseList& list) {
   list.add(Tier::smoke, "kind=sum,n=1021,special=subnormal", {real},
            "a subnormal sum: an addition that flushes it to 0 shows");
   list.add(Tier::smoke, "kind=max,n=1021,special=subnormal", {real}, "a subnormal maximum");
+  list.add(Tier::smoke, "kind=sum,n=1021,special=near_top", {real},
+           "a result beside the largest number of its format: it stays finite");
   list.add(Tier::smoke, "kind=max,n=0", {exact}, "the empty maximum is -Inf");
   list.add(Tier::smoke, "kind=max,n=1", {exact, real}, "one term");
   list.add(Tier::smoke, "kind=max,n=5003,special=negative", {real},

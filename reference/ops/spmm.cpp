@@ -45,6 +45,8 @@ void Spmm::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=0,cols=5,n=4,density=0", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "rows=5,cols=0,n=4,density=0", {exact}, "no columns: every row is empty");
   list.add(Tier::smoke, "rows=5,cols=7,n=0,density=0.5", {exact}, "no width: nothing may be touched");
+  list.add(Tier::smoke, "rows=9,cols=7,n=5,density=1,pattern=unsorted", {exact},
+           "rows of more entries than there are columns");
   list.add(Tier::smoke, "rows=37,cols=53,n=6,density=0", {exact, hostile},
            "nnz == 0: C = +0 even where B holds NaN");
   list.add(Tier::smoke, "rows=36,cols=36,n=36,density=0,layout=wide", {hostile},

@@ -33,6 +33,9 @@ template <class E>
 inline constexpr const FormatFacts& kFactsOf = facts(kFormat<E>);
 template <class T>
 inline constexpr bool kOfLessRange = kFactsOf<out_t<T>>.max_exponent < facts(Format::f32).max_exponent;
+/// Whether a product of two operands is beyond the largest number of the output.
+template <class T>
+inline constexpr bool kReachesTop = 2 * kFactsOf<in_t<T>>.max_exponent >= kFactsOf<out_t<T>>.max_exponent;
 template <class T>
 inline constexpr bool kHasInfinity = kFactsOf<out_t<T>>.infinity;
 
@@ -124,7 +127,7 @@ struct SaturatesInfinity : Right {
                               *kFault = "infinite results become the largest number, undeclared",
                               *kIncident = "cvt.satfinite";
   template <class T>
-  static constexpr bool kIn = kHasInfinity<T>;
+  static constexpr bool kIn = kHasInfinity<T> && (kFactsOf<in_t<T>>.infinity || kReachesTop<T>);
   template <class E>
   static E write(float x) {
     const auto largest = static_cast<float>(kFactsOf<E>.largest);
@@ -137,8 +140,7 @@ struct OverflowsEarly : Right {
                               *kFault = "results of the largest exponent become infinite",
                               *kIncident = "the largest exponent taken for that of infinities";
   template <class T>
-  static constexpr bool kIn =
-      kHasInfinity<T> && 2 * kFactsOf<in_t<T>>.max_exponent >= kFactsOf<out_t<T>>.max_exponent;
+  static constexpr bool kIn = kHasInfinity<T>&& kReachesTop<T>;
   template <class E>
   static E write(float x) {
     const bool large = std::fabs(x) >= std::ldexp(1.0F, kFactsOf<E>.max_exponent);
@@ -150,6 +152,8 @@ struct FlushesOutputs : Right {
   static constexpr const char *kName = "narrow_outputs_flushed",
                               *kFault = "results below the normal numbers of the output become 0",
                               *kIncident = "-ftz=true, and conversions that know no subnormals";
+  template <class T>
+  static constexpr bool kIn = 2 * kFactsOf<in_t<T>>.min_exponent <= kFactsOf<out_t<T>>.min_exponent;
   template <class E>
   static E write(float x) {
     return stored<E>(std::fabs(x) < static_cast<float>(kFactsOf<E>.smallest_normal) ? 0.0F * x : x);
