@@ -1,11 +1,10 @@
-// The host: variants use the image in place; workspaces come from the heap, with guards around them.
+// The host: variants use the image in place; workspaces have pages of their own, with guards around them.
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <fstream>
@@ -19,6 +18,7 @@
 #include "reference/core/threads.hpp"
 #include "verify/engine/backend.hpp"
 #include "verify/engine/collisions.hpp"
+#include "verify/engine/stale_workspaces.hpp"
 
 namespace plumb {
 namespace {
@@ -144,25 +144,19 @@ class HostBackend final : public Backend {
   };
   // `whole` bytes, a multiple of 256, aligned to as many. Where it is `unreadable` behind them, no access there goes unseen: the
   // child ends by a signal.
+  // Pages of its own, and one behind them that is out of reach. `unreadable`: the workspace ends there.
   struct Block {
     Block(std::size_t size, bool unreadable) : whole(size) {
-      if (!unreadable) {
-        memory = static_cast<std::byte*>(std::aligned_alloc(256, whole));
-        return;
-      }
       const std::size_t pages = (whole + kPage - 1) / kPage * kPage;
       void* const at =
           mmap(nullptr, pages + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (at == MAP_FAILED) return;
       mapped = {static_cast<std::byte*>(at), pages + kPage};
       (void)mprotect(mapped.first + pages, kPage, PROT_NONE);
-      memory = mapped.first + pages - whole;
+      memory = unreadable ? mapped.first + pages - whole : mapped.first;
     }
     ~Block() {
-      if (mapped.first != nullptr)
-        munmap(mapped.first, mapped.second);
-      else
-        std::free(memory);
+      if (mapped.first != nullptr) close_workspace(mapped.first, mapped.second, memory + kGuardBytes, bytes);
     }
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;

@@ -121,17 +121,17 @@ std::optional<Finding> grows(const Series& s) {
     int calls = 1;  // of which it says something: an allocator's pools take and return pages for many calls
   };
   // a thread takes blocks and pages with it: causes before what follows from them
-  constexpr Kind kKinds[] = {{&ResourceUse::threads, 1, "threads"},
-                             {&ResourceUse::descriptors, 1, "file descriptors"},
-                             {&ResourceUse::blocks, 1, "blocks of the heap"},
-                             {&ResourceUse::bytes, 8, "bytes of the heap"},
-                             {&ResourceUse::pages, 1, "pages of address space", 256}};
+  constexpr Kind kResources[] = {{&ResourceUse::threads, 1, "threads"},
+                                 {&ResourceUse::descriptors, 1, "file descriptors"},
+                                 {&ResourceUse::blocks, 1, "blocks of the heap"},
+                                 {&ResourceUse::bytes, 8, "bytes of the heap"},
+                                 {&ResourceUse::pages, 1, "pages of address space", 256}};
   if (s.uses.size() < 3) return std::nullopt;
   const ResourceUse &first = s.uses.front(), &last = s.uses.back();
   const auto per_call = [&](std::int64_t ResourceUse::*held) {
     return static_cast<double>(last.*held - first.*held) / static_cast<double>(last.calls - first.calls);
   };
-  for (const Kind& kind : kKinds) {
+  for (const Kind& kind : kResources) {
     bool grown = last.calls >= kind.calls;
     for (std::size_t i = 1; i < s.uses.size(); ++i) {
       const std::int64_t calls = s.uses[i].calls - s.uses[i - 1].calls;
@@ -141,7 +141,7 @@ std::optional<Finding> grows(const Series& s) {
     Finding finding{Verdict::error,
                     fmt::format("leaks {}: {:.4g} a call, over calls {} to {} on the same data", kind.what,
                                 per_call(kind.held), first.calls + 1, last.calls)};
-    for (const Kind& k : kKinds) {
+    for (const Kind& k : kResources) {
       if (last.*k.held != first.*k.held)
         finding.detail.push_back(fmt::format("{}: {:+.4g} a call", k.what, per_call(k.held)));
     }

@@ -11,7 +11,9 @@
 namespace plumb {
 namespace {
 
-std::string number_of(const MutantLine& line) { return line.number > 0 ? std::to_string(line.number) : ""; }
+std::string mutant_number(const MutantLine& line) {
+  return line.number > 0 ? std::to_string(line.number) : "";
+}
 
 std::string page_of(const MutantTable& t) {
   std::string out = page_head("Plumbline mutants");
@@ -23,7 +25,7 @@ std::string page_of(const MutantTable& t) {
   out += "<th>what was changed</tr>\n";
   for (const MutantLine& line : t.lines) {
     out += fmt::format("<tr><td>{}<th title=\"seen in: {}\">{}<td class=n>{}", escape_markup(line.op),
-                       escape_markup(line.incident), escape_markup(line.name), number_of(line));
+                       escape_markup(line.incident), escape_markup(line.name), mutant_number(line));
     for (const std::string& c : line.cells) {
       out += fmt::format("<td class={} title=\"{}\">{}",
                          c == "killed"     ? "p"
@@ -48,7 +50,7 @@ std::string markdown_of(const MutantTable& t) {
   for (const std::string& i : t.instruments) out += " " + i + " |", rule += "---|";
   out += "\n" + rule + "\n";
   for (const MutantLine& line : t.lines) {
-    out += fmt::format("| {} | {} | {} |", line.op, line.name, number_of(line));
+    out += fmt::format("| {} | {} | {} |", line.op, line.name, mutant_number(line));
     for (const std::string& c : line.cells) out += c == "survived" ? " **survived** |" : " " + c + " |";
     out += "\n";
   }
@@ -86,7 +88,7 @@ void print_mutant_table(const MutantTable& t, bool verbose) {
   for (const std::string& title : t.instruments) fmt::print("{:>11}", title);
   fmt::print("\n");
   for (const MutantLine& line : t.lines) {
-    fmt::print("{:<14}{:<44}{:>4}", line.op, line.name, number_of(line));
+    fmt::print("{:<14}{:<44}{:>4}", line.op, line.name, mutant_number(line));
     for (const std::string& cell : line.cells) fmt::print("{:>11}", cell);
     fmt::print("\n");
     if (verbose && line.judged && !line.how.empty()) fmt::print("{:<14}  {}\n", "", line.how);

@@ -242,6 +242,11 @@ TEST_CASE("a read past the end of an input is a crash in some case of four, what
   for (int seed = 1; seed <= 16; ++seed) CHECK(judge("right", 60, {}, seed).verdict == Verdict::pass);
 }
 
+TEST_CASE("a workspace that is used after its run is named, whatever becomes of it") {
+  meets("keeps_workspace", {Verdict::crash},
+        "used a workspace of 64 bytes after its run had ended, at byte 0");
+}
+
 TEST_CASE("a read behind a workspace is detected, though no number shows it") {
   meets("reads_behind_workspace", {Verdict::crash}, "SIGSEGV");
 }

@@ -99,6 +99,12 @@ void far_past_the_end(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   (&out.B(0, 0))[1 << 22] = 1;
 }
+// The workspace of the first run is used in all.
+void keeps_workspace(const P&, const I& in, const O& out, Context& c) {
+  static char* const kept = static_cast<char*>(c.workspace(64));
+  *kept = 1;
+  transpose(in, out);
+}
 // A strip behind the workspace is read, and nothing comes of it.
 void reads_behind_workspace(const P&, const I& in, const O& out, Context& c) {
   transpose(in, out);
@@ -405,6 +411,7 @@ ADVERSARY(changes_input);
 ADVERSARY(reads_past_an_input);
 ADVERSARY(past_the_end);
 ADVERSARY(far_past_the_end);
+ADVERSARY(keeps_workspace);
 ADVERSARY(reads_behind_workspace);
 ADVERSARY(reads_before_the_image);
 ADVERSARY(deadlock);
