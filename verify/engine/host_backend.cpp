@@ -18,7 +18,7 @@
 #include "reference/core/threads.hpp"
 #include "verify/engine/backend.hpp"
 #include "verify/engine/collisions.hpp"
-#include "verify/engine/stale_workspaces.hpp"
+#include "verify/engine/workspaces.hpp"
 
 namespace plumb {
 namespace {
@@ -148,10 +148,8 @@ class HostBackend final : public Backend {
   struct Block {
     Block(std::size_t size, bool unreadable) : whole(size) {
       const std::size_t pages = (whole + kPage - 1) / kPage * kPage;
-      void* const at =
-          mmap(nullptr, pages + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (at == MAP_FAILED) return;
-      mapped = {static_cast<std::byte*>(at), pages + kPage};
+      mapped = {map_workspace(pages + kPage), pages + kPage};
+      if (mapped.first == nullptr) return;
       (void)mprotect(mapped.first + pages, kPage, PROT_NONE);
       memory = unreadable ? mapped.first + pages - whole : mapped.first;
     }

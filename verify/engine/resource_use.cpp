@@ -3,6 +3,7 @@
 #include <dirent.h>
 
 #include "verify/engine/confinement.hpp"
+#include "verify/engine/workspaces.hpp"
 
 namespace plumb {
 namespace {
@@ -22,6 +23,7 @@ ResourceUse resource_use(std::int64_t calls) {
   ResourceUse use;
   use.calls = calls;
   if (read_heap != nullptr) read_heap(use);
+  use.pages -= pages_of_workspaces();
   use.descriptors = open_descriptors(), use.threads = count_threads();
   return use;
 }

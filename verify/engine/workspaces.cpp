@@ -1,10 +1,11 @@
-#include "verify/engine/stale_workspaces.hpp"
+#include "verify/engine/workspaces.hpp"
 
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 
 #include "reference/core/exhaustion.hpp"
 
@@ -23,6 +24,7 @@ constexpr std::size_t kMostStale = 256, kMostAddresses = std::size_t{64} << 30;
 struct StaleWorkspaces {
   std::array<StaleWorkspace, kMostStale> kept;
   std::size_t taken = 0, dropped = 0, addresses = 0;
+  std::atomic<std::size_t> mapped{0};  // bytes, live ones too
   struct sigaction owner_before {};
   bool is_watched = false;
 } stale_workspaces;
@@ -84,20 +86,37 @@ void watch_stale_workspaces() {
   sigaction(SIGSEGV, &action, &stale_workspaces.owner_before);
 }
 
+void unmap_workspace(std::byte* first, std::size_t size) {
+  munmap(first, size);
+  stale_workspaces.mapped -= size;
+}
+
 void drop_oldest_workspace() {
   StaleWorkspace& w = stale_workspaces.kept[stale_workspaces.dropped++ % kMostStale];
-  munmap(w.first, w.size);
+  unmap_workspace(w.first, w.size);
   stale_workspaces.addresses -= w.size;
   w = {};
 }
 
 }  // namespace
 
+std::byte* map_workspace(std::size_t size) {
+  void* const at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return nullptr;
+  stale_workspaces.mapped += size;
+  return static_cast<std::byte*>(at);
+}
+
+std::int64_t pages_of_workspaces() {
+  constexpr std::size_t kPage = 4096;
+  return static_cast<std::int64_t>(stale_workspaces.mapped / kPage);
+}
+
 void close_workspace(std::byte* first, std::size_t size, const std::byte* data, std::int64_t bytes) {
   constexpr int kNobodys = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   if (memory_is_limited() || size > kMostAddresses ||
       mmap(first, size, PROT_NONE, kNobodys, -1, 0) == MAP_FAILED) {
-    munmap(first, size);
+    unmap_workspace(first, size);
     return;
   }
   watch_stale_workspaces();
