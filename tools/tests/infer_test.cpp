@@ -90,33 +90,6 @@ TEST_CASE(
   CHECK(words.has(" of them absorbed, "));
 }
 
-TEST_CASE(
-    "infer sdnn --class identical_columns: the same bits, and how many neurons differ, at several depths") {
-  const Scratch scratch;
-  for (const std::string layers : {"30", "31"}) {
-    const std::string run = "sdnn --inputs 300 --bias -0.31 --layers " + layers;
-    REQUIRE(bare(run + " --out " + scratch.file("all.npz")).exit_code == 0);
-    const Outcome one = bare(run + " --class identical_columns --check --out " + scratch.file("one.npz") +
-                             " --json " + scratch.file("one.json"));
-    CAPTURE(one.text);
-    CHECK(one.exit_code == 0);
-    CHECK(one.has("pipeline: equal_neurons (class D: identical_columns, cpu"));
-    CHECK(one.has("equal neurons: 1760 of 30720 differ and are computed, 32 to 64 of 1024 in a layer, with "
-                  "56320 of 983040 edges") == (layers == "30"));
-    CHECK(plumb::test::slurp(scratch.file("one.npz")) == plumb::test::slurp(scratch.file("all.npz")));
-    const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("one.json")));
-    std::vector<int> want(std::stoul(layers),
-                          64);  // the groups of six layers end with one that has half of the lines
-    for (std::size_t l = 5; l < want.size(); l += 6) want[l] = 32;
-    CHECK(json["computed"]["neurons"] == want);
-    CHECK(json["pipeline"]["structure"] == "identical_columns");
-    CHECK(json["tera_edges_per_second"]["active"] < json["tera_edges_per_second"]["all"]);
-  }
-  const Outcome both = bare("sdnn --inputs 300 --layers 30 --bias -0.31 --class D --absorbing on");
-  CHECK(both.has("(class D + C: identical_columns, absorbing_rows, cpu"));
-  CHECK(both.has(" of 300 inputs left at an absorbing state"));
-}
-
 TEST_CASE("the names that pipelines and classes had before still work, with a note") {
   const Outcome o = bare("sdnn --inputs 20 --layers 2 --class A --pipeline carried_tiles");
   CAPTURE(o.text);
@@ -126,8 +99,8 @@ TEST_CASE("the names that pipelines and classes had before still work, with a no
 }
 
 TEST_CASE("infer sdnn on a device: every layer within its bound, or one line that says why not and exit 77") {
-  for (const std::string pipeline : {"auto --class A", "auto --class B", "auto --class D", "gpu_fused_spmm",
-                                     "gpu_cusparse", "gpu_dense_hoisted", "gpu_dense_alloc"}) {
+  for (const std::string pipeline : {"auto --class A", "auto --class B", "gpu_fused_spmm", "gpu_cusparse",
+                                     "gpu_dense_hoisted", "gpu_dense_alloc"}) {
     const Outcome o =
         bare("sdnn --inputs 200 --layers 24 --check --bias -0.31 --device gpu --pipeline " + pipeline);
     CAPTURE(o.text);
@@ -377,11 +350,9 @@ TEST_CASE("infer sdnn --dry-run counts the layers that a plan on the CPU packs b
         .get<std::int64_t>();
   };
   constexpr std::int64_t kLayers = std::int64_t{40} * 1024 * 32 * 8;  // of the weights; as much when packed
-  const std::int64_t all = memory(""), one = memory(" --class identical_columns"),
-                     csr = memory(" --pipeline eigen");
+  const std::int64_t all = memory(""), csr = memory(" --pipeline eigen");
   CHECK(csr >= kLayers);
   CHECK(all - csr >= kLayers);
-  CHECK(all - one >= kLayers / 2);
 }
 
 TEST_CASE("infer sdnn --dry-run --device gpu counts each GPU's memory in parts, without a GPU") {
@@ -562,7 +533,7 @@ TEST_CASE("infer sdnn --network: inputs, a list and a number of inputs from the 
 TEST_CASE("infer sdnn --network on the CPU executor: every layer within its bound, whichever pipeline") {
   const Scratch scratch;
   const std::string network = any_network(scratch);
-  for (const std::string pipeline : {"auto", "gpu_fused_spmm", "gpu_shared_inputs", "gpu_equal_neurons"}) {
+  for (const std::string pipeline : {"auto", "gpu_fused_spmm", "gpu_shared_inputs"}) {
     const Outcome o = bare(network + " --check --device simt --pipeline " + pipeline);
     CAPTURE(o.text);
     CHECK(o.exit_code == 0);
@@ -661,7 +632,9 @@ TEST_CASE("usage and input errors are one line and exit with 2") {
   refuses("sdnn --absorbing maybe", "maybe");
   refuses("sdnn --absorbing on --inputs 5 --layers 2 --pipeline csr_spmm",
           "csr_spmm: --absorbing on: it computes every active row");
-  refuses("sdnn --class E", "--class 'E' is none of general (A), shared_inputs (B)");
+  for (const std::string word : {"E", "D", "identical_columns"})
+    refuses("sdnn --class " + word,
+            "--class '" + word + "' is none of general (A), shared_inputs (B), absorbing_rows (C)");
   refuses("sdnn --class shared_input", "did you mean 'shared_inputs'?");
   refuses("sdnn --class B", "no pipeline of class B on cpu");
   refuses("sdnn --weights /nonexistent/w.tar", "/nonexistent/w.tar: no such file");
@@ -957,28 +930,6 @@ TEST_CASE("--device simt runs the device pipelines on the CPU executor; what wou
   const Outcome o = bare("sdnn --layers 120 --device simt");
   CHECK(o.exit_code == 2);
   CHECK(o.has("would take hours on the CPU executor"));
-}
-
-TEST_CASE(
-    "infer sdnn --class identical_columns on a device: the official layers, alone and with what goes with "
-    "it") {
-  if (skipped_without_simt()) return;
-  for (const std::string more : {"", "--absorbing on", "--gpus 2", "--memory 64MiB"}) {
-    CAPTURE(more);
-    const Outcome o =
-        bare("sdnn --inputs 40 --layers 14 --check --device simt --class identical_columns " + more);
-    CAPTURE(o.text);
-    CHECK(o.exit_code == 0);
-    CHECK(o.has("pipeline: gpu_equal_neurons (class D"));
-    CHECK(
-        o.has("equal neurons: 832 of 14336 differ and are computed, 32 to 64 of 1024 in a layer, with "
-              "26624 of 458752 edges"));
-    CHECK(o.has(": 0 of 573440 elements outside their bound"));
-  }
-  const Outcome little =
-      bare("sdnn --inputs 40 --layers 14 --device simt --class identical_columns --memory 64KiB");
-  CHECK(little.exit_code == 2);
-  CHECK(little.has("64 KiB of memory are too little: weights of 14 layers"));
 }
 
 TEST_CASE("infer sdnn --gpus deals the inputs to devices: the same answer, and what each did") {
