@@ -192,13 +192,12 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
       ->excludes(network);
   s->add_option("--class", o.structure,
                 "what the pipeline may assume of the network: general (default, A), shared_inputs (B), "
-                "absorbing_rows (C), "
-                "identical_columns (D)");
+                "absorbing_rows (C)");
   add_gpus(s, o, "deal the inputs to N GPUs of this host, or all: the same answer, sooner");
   s->add_option(
       "--absorbing", o.absorbing,
       "on: rows that are all 0, or all at the cap, leave where the weights of all further layers show "
-      "that they stay so (class C beside A, B or D); off (default): every active row is computed");
+      "that they stay so (class C beside A or B); off (default): every active row is computed");
   add_memory(
       s, o,
       "hold at most SIZE (8GiB, 512MiB) of weights and activations at a time, of the device's memory or, on "

@@ -154,14 +154,11 @@ void add_run(SdnnFacts& s, const SparseDnn& net, SdnnRun& run) {
   s.bias_of_each_neuron = !net.biases.empty();
   for (std::int64_t l = 0; l < net.layers(); ++l) {
     const std::int64_t left = run.absorbed.empty() ? 0 : run.absorbed[static_cast<std::size_t>(l)];
-    const std::int64_t edges =
-        run.computed.empty() ? net.edges(l, l + 1) : run.computed[static_cast<std::size_t>(l)].edges;
-    s.active_edges +=
-        static_cast<double>(run.active[static_cast<std::size_t>(l)] - left) * static_cast<double>(edges);
+    s.active_edges += static_cast<double>(run.active[static_cast<std::size_t>(l)] - left) *
+                      static_cast<double>(net.edges(l, l + 1));
   }
   s.active_rows = std::move(run.active);
   s.absorbed_rows = std::move(run.absorbed);
-  s.computed = std::move(run.computed);
   s.layer_seconds = std::move(run.layer_seconds);
   s.streaming = run.streaming;
 }
@@ -367,11 +364,9 @@ void execute_on_ranks(Ranks& ranks, const SdnnOptions& o, const std::string& dev
   if (ranks.is_root()) add_run(loaded.facts, net, run);
 }
 
-/// What the plan of a rank takes of the host's memory: of the host's fast pipelines.
-std::int64_t plan_bytes(const SdnnOptions& o, const Loaded& loaded) {
-  if (space_of(o) != Space::host) return 0;
-  if (loaded.pipeline == &kSdnnCacheBlocked) return sdnn::cache_blocked_bytes(loaded.net);
-  return loaded.pipeline == &kSdnnEqualNeurons ? sdnn::equal_neurons_bytes(loaded.net) : 0;
+/// What the plan of a rank takes of the host's memory: of the host's fast pipeline.
+std::int64_t plan_bytes(const Loaded& loaded) {
+  return loaded.pipeline == &kSdnnCacheBlocked ? sdnn::cache_blocked_bytes(loaded.net) : 0;
 }
 
 /// Of answers to `inputs` inputs like those of `sample`: in parts of threads, and put together.
@@ -466,7 +461,7 @@ int dry_run(const SdnnOptions& o, int gpus, const Loaded& loaded, Progress& prog
     const Sample sample = run_some(o, loaded);
     needs.ranks = needs_over_ranks(
         net, loaded.images, ranks,
-        {loaded.making_bytes, plan_bytes(o, loaded), answer_bytes(sample.run, loaded.images.rows)});
+        {loaded.making_bytes, plan_bytes(loaded), answer_bytes(sample.run, loaded.images.rows)});
   }
   progress.clear();
   return report_needs(o, needs);

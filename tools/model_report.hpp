@@ -32,12 +32,11 @@ struct SdnnFacts {
   std::vector<std::int64_t> widths;       // (layers + 1) of a network of the user's; of the challenge's empty
   std::vector<std::int64_t> active_rows;  // (layers + 1)
   std::vector<std::int64_t>
-      absorbed_rows;                    // (layers + 1): of these, at an absorbing state; empty: all computed
-  std::vector<SdnnLayerPart> computed;  // (layers) where one of equal neurons is; empty: all neurons
-  std::vector<double> layer_seconds;    // (layers)
-  double active_edges = 0;              // computed
-  std::string list;                     // what the ids were compared with, in words
-  bool sampled_by_rank = false;         // a sample: the first inputs of each rank
+      absorbed_rows;                  // (layers + 1): of these, at an absorbing state; empty: all computed
+  std::vector<double> layer_seconds;  // (layers)
+  double active_edges = 0;            // computed
+  std::string list;                   // what the ids were compared with, in words
+  bool sampled_by_rank = false;       // a sample: the first inputs of each rank
   std::optional<SdnnStreaming> streaming;  // of --memory
   SdnnJudgement judgement;
 };

@@ -57,29 +57,6 @@ void print_absorbed(const SdnnFacts& s, std::FILE* to) {
   fmt::print(to, "\n");
 }
 
-/// "equal neurons: 7040 of 122880 differ and are computed, 32 to 64 of 1024 in a layer, with 225280 of 3932160 edges". Biases
-/// of each neuron are edges of one neuron more.
-void print_computed(const SdnnFacts& s, std::FILE* to) {
-  if (s.computed.empty()) return;
-  const std::int64_t all_neurons = s.neurons + (s.bias_of_each_neuron ? 1 : 0);
-  SdnnLayerPart all;
-  std::int64_t least = all_neurons, most = 0;
-  for (const SdnnLayerPart& part : s.computed) {
-    all.neurons += part.neurons, all.edges += part.edges;
-    least = std::min(least, part.neurons), most = std::max(most, part.neurons);
-  }
-  fmt::print(to, "equal neurons: {} of {} differ and are computed, {} to {} of {} in a layer, with {} {}\n",
-             all.neurons, all_neurons * s.layers, least, most, all_neurons, all.edges,
-             s.bias_of_each_neuron ? "edges and biases" : fmt::format("of {} edges", s.edges));
-}
-
-nlohmann::json json_of(const std::vector<SdnnLayerPart>& computed) {
-  nlohmann::json json;
-  for (const SdnnLayerPart& part : computed)
-    json["neurons"].push_back(part.neurons), json["edges"].push_back(part.edges);
-  return json;
-}
-
 /// "A: general"; "A + C: general, absorbing_rows" where rows at an absorbing state leave.
 std::string show_class(const ModelReport& r) {
   const SdnnStructure more = SdnnStructure::absorbing_rows;
@@ -222,7 +199,6 @@ void print_sdnn(const ModelReport& r, std::FILE* to) {
   fmt::print(to, "rate: {} (all edges), {} (active edges, {:.1f} % of all)\n",
              show_tera(all_edges(s), seconds), show_tera(s.active_edges, seconds),
              all_edges(s) > 0 ? 100 * s.active_edges / all_edges(s) : 0.0);
-  print_computed(s, to);
   print_absorbed(s, to);
   print_streaming(r, to);
   fmt::print(to, "memory: peak {}{}\n", show_bytes(r.peak_bytes), show_bound(r));
@@ -256,7 +232,6 @@ void add_sdnn(const ModelReport& r, nlohmann::json& json) {
                                    {"active", s.active_edges / seconds / 1e12}};
   json["alive_rows"] = s.active_rows;
   if (!s.absorbed_rows.empty()) json["absorbed_rows"] = s.absorbed_rows;  // class C beside the pipeline's
-  if (!s.computed.empty()) json["computed"] = json_of(s.computed);
   json["layer_seconds"] = s.layer_seconds;
   if (s.streaming) json["streaming"] = json_of(*s.streaming);
   if (s.judgement.check) json["check"] = json_of_check(*s.judgement.check);

@@ -15,7 +15,6 @@
 #include "reference/core/error.hpp"
 #include "reference/models/sparse_dnn.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
-#include "reference/tests/equal_neurons_networks.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace {
@@ -61,23 +60,6 @@ std::vector<const plumb::SdnnPipeline*> streaming_pipelines() {
   return all;
 }
 
-/// Those whose rows do not stay on chip where a network has kWide neurons: with equal neurons computed once they do.
-std::vector<const plumb::SdnnPipeline*> window_pipelines() {
-  std::vector<const plumb::SdnnPipeline*> all = streaming_pipelines();
-  all.erase(
-      std::remove_if(all.begin(), all.end(),
-                     [](const auto* p) { return p->structure == plumb::SdnnStructure::identical_columns; }),
-      all.end());
-  return all;
-}
-
-const plumb::SdnnPipeline& equal_neurons() {
-  for (const plumb::SdnnPipeline* p : streaming_pipelines()) {
-    if (p->structure == plumb::SdnnStructure::identical_columns) return *p;
-  }
-  throw plumb::Error("no such pipeline");
-}
-
 bool same_answer(const plumb::SdnnRun& a, const plumb::SdnnRun& b) {
   return a.y.row_ptr == b.y.row_ptr && a.y.col == b.y.col && a.y.val == b.y.val && a.active == b.active;
 }
@@ -117,12 +99,12 @@ plumb::SdnnRun run_within(const plumb::SdnnPipeline& pipeline, const SparseDnn& 
 
 TEST_CASE(
     "layers that come and go give the bits that held layers give, within the bound, in several batches") {
-  REQUIRE(streaming_pipelines().size() == 3);
-  REQUIRE(window_pipelines().size() == 2);
+  REQUIRE(streaming_pipelines().size() == 2);
+  REQUIRE(streaming_pipelines().size() == 2);
   const Ending ending(7);
   const SparseDnn steady = steady_network(kWide, 5);
   const Csr<float> y = random_inputs(kRows, kWide, 5);
-  for (const auto* pipeline : window_pipelines()) {
+  for (const auto* pipeline : streaming_pipelines()) {
     CAPTURE(pipeline->name);
     for (const auto& [net, inputs] : {std::pair{&steady, &y}, {&ending.net, &ending.y}}) {
       CHECK(findings_of(3, [&, net = net, inputs = inputs] {
@@ -145,7 +127,7 @@ TEST_CASE(
 TEST_CASE("a window of more layers, of half of which one launch may read, gives the same bits") {
   const SparseDnn net = steady_network(kWide, 6);
   const Csr<float> y = random_inputs(20, kWide, 5);
-  for (const auto* pipeline : window_pipelines()) {
+  for (const auto* pipeline : streaming_pipelines()) {
     CAPTURE(pipeline->name);
     CHECK(findings_of(4, [&] {
             const plumb::SdnnRun want = pipeline->plan(net)->run(y, 0, net.layers());
@@ -203,31 +185,11 @@ TEST_CASE("networks whose rows stay on chip hold their weights, and run in batch
   }
 }
 
-TEST_CASE(
-    "equal neurons are computed once within the bound, where the others stay on chip and where layers move") {
-  // the first layer takes 1100 lines, the others as many as neurons differ; KiB
-  for (const auto& [different, memory] : {std::pair{70, 400}, {1050, 1200}}) {
-    CAPTURE(different);
-    const SparseDnn net = plumb::test::folded_network(1100, different, 6);
-    const Csr<float> y = random_inputs(70, 1100, 5);
-    const plumb::SdnnPipeline& equal = equal_neurons();
-    CHECK(findings_of(4, [&, different = different, memory = memory] {
-            const plumb::SdnnRun want = equal.plan(net)->run(y, 0, 6);
-            const plumb::SdnnRun run = run_within(equal, net, y, std::int64_t{memory} << 10);
-            CHECK(same_answer(run, want));
-            CHECK(run.computed.back().neurons == different);
-            CHECK(run.streaming->batches > 1);
-            CHECK((run.streaming->window == 6) == (different == 70));
-            CHECK((run.streaming->loaded_bytes == 0) == (different == 70));
-          }).empty());
-  }
-}
-
 TEST_CASE("a layer read too early, overwritten too early, or taken for another, is found") {
   using plumb::sdnn_faults::StreamFault;
   const SparseDnn net = steady_network(kWide, 6);
   const Csr<float> y = random_inputs(20, kWide, 5);
-  const plumb::SdnnPipeline& general = *window_pipelines().front();
+  const plumb::SdnnPipeline& general = *streaming_pipelines().front();
   const std::int64_t memory = 2 * least_memory(general, net);
   plumb::SdnnRun want;
   REQUIRE(findings_of(7, [&] { want = general.plan(net)->run(y, 0, net.layers()); }).empty());

@@ -198,17 +198,14 @@ SdnnStructure parse_structure(std::string_view word) {
   constexpr std::pair<std::string_view, SdnnStructure> kNames[] = {
       {"general", SdnnStructure::general},
       {"shared_inputs", SdnnStructure::shared_inputs},
-      {"absorbing_rows", SdnnStructure::absorbing_rows},
-      {"identical_columns", SdnnStructure::identical_columns}};
+      {"absorbing_rows", SdnnStructure::absorbing_rows}};
   std::vector<std::string> names;
   for (const auto& [name, structure] : kNames) {
     if (word == name || (word.size() == 1 && word[0] == static_cast<char>(structure))) return structure;
     names.emplace_back(name);
   }
-  throw Error(
-      fmt::format("--class '{}' is none of general (A), shared_inputs (B), absorbing_rows (C), "
-                  "identical_columns (D){}",
-                  printable(word), did_you_mean(word, names)));
+  throw Error(fmt::format("--class '{}' is none of general (A), shared_inputs (B), absorbing_rows (C){}",
+                          printable(word), did_you_mean(word, names)));
 }
 
 const char* to_string(SdnnStructure structure) {
@@ -219,8 +216,6 @@ const char* to_string(SdnnStructure structure) {
       return "shared_inputs";
     case SdnnStructure::absorbing_rows:
       return "absorbing_rows";
-    case SdnnStructure::identical_columns:
-      return "identical_columns";
   }
   return "";
 }
@@ -232,8 +227,8 @@ std::vector<const SdnnPipeline*> sdnn_pipelines() {
     return std::pair(-a->preference, std::string_view(a->name)) <
            std::pair(-b->preference, std::string_view(b->name));
   });
-  all.insert(all.end(), {&kSdnnCacheBlocked, &kSdnnCsrSpmm, &kSdnnDenseHoisted, &kSdnnDenseAlloc, &kSdnnEigen,
-                         &kSdnnEqualNeurons});
+  all.insert(all.end(),
+             {&kSdnnCacheBlocked, &kSdnnCsrSpmm, &kSdnnDenseHoisted, &kSdnnDenseAlloc, &kSdnnEigen});
   return all;
 }
 

@@ -91,11 +91,6 @@ struct SdnnStreaming : StreamedCopies {
   std::int64_t regrouped = 0;           // batches of rows of several of these, active after the first layers
 };
 
-/// What is computed of a layer, for every active row.
-struct SdnnLayerPart {
-  std::int64_t neurons = 0, edges = 0;
-};
-
 /// What a pipeline answers.
 struct SdnnRun {
   Csr<float> y;  // (inputs, neurons): the values that are not 0, columns ascending
@@ -104,9 +99,6 @@ struct SdnnRun {
                // all rows enter
   std::vector<std::int64_t> absorbed = {};  // (layers run + 1): how many of `active` had left at an absorbing
                                             // state; empty: the plan computes them all
-  std::vector<SdnnLayerPart> computed =
-      {};  // (layers run): of a plan that computes one of equal neurons, with
-           // the one that carries `biases`; empty: all neurons
   std::vector<double>
       layer_seconds;   // (layers run): time in each layer, averaged over threads where they work apart
   double seconds = 0;  // the whole of it, conversions and compaction included
@@ -135,10 +127,9 @@ class SdnnPlan {
 /// What a pipeline assumes of a network; only pipelines of one structure can be compared. The letters are those of
 /// the published tables, and still taken by --class.
 enum class SdnnStructure : char {
-  general = 'A',            // general sparse fp32: indices and values honoured, only active rows are computed
-  shared_inputs = 'B',      // output neurons that read the same inputs are found and computed together
-  absorbing_rows = 'C',     // rows at an absorbing state leave: beside A or B, by plan_absorbing()
-  identical_columns = 'D',  // equal neurons are stored and computed once
+  general = 'A',         // general sparse fp32: indices and values honoured, only active rows are computed
+  shared_inputs = 'B',   // output neurons that read the same inputs are found and computed together
+  absorbing_rows = 'C',  // rows at an absorbing state leave: beside A or B, by plan_absorbing()
 };
 /// "general" or "A", and so on. Errors: throws Error on anything else.
 [[nodiscard]] SdnnStructure parse_structure(std::string_view word);
@@ -236,7 +227,6 @@ class RegisterSdnnPipeline {
 
 // The host's, each in the file of its idea.
 extern const SdnnPipeline kSdnnCacheBlocked;  // sparse_dnn_cache_blocked.cpp
-extern const SdnnPipeline kSdnnEqualNeurons;  // likewise
 extern const SdnnPipeline kSdnnCsrSpmm;       // sparse_dnn_layer_by_layer.cpp, as the rest
 extern const SdnnPipeline kSdnnDenseAlloc;
 extern const SdnnPipeline kSdnnDenseHoisted;

@@ -22,14 +22,7 @@ struct AbsorbingStates {
   float cap = 0;
   // (layers): the first layer from this one on that may change such a row; the number of layers: none does.
   std::vector<std::int64_t> zeros_until, caps_until;
-  // (layers + 1): how many values a row has that enters a layer, or leaves the last one, where a plan holds one of equal
-  // neurons; empty: `neurons`.
-  std::vector<std::int64_t> values = {};
 
-  /// Values of a row that enters layer l: the first so many are those of the state.
-  [[nodiscard]] std::int64_t values_at(std::int64_t l) const {
-    return values.empty() ? neurons : values[static_cast<std::size_t>(l)];
-  }
   /// Rows of zeros, or of caps, that enter layer l may leave a run that ends before layer `last`.
   [[nodiscard]] bool zeros_stay(std::int64_t l, std::int64_t last) const {
     return l < last && zeros_until[static_cast<std::size_t>(l)] >= last;

@@ -1,8 +1,7 @@
 // Sparse DNN, the host's fast pipeline: rows are independent, so a tile of rows goes through many layers while
 // it is in cache; 16 rows are the lanes of a vector, so an edge is one multiply-add of 16 rows.
 //
-// Class     general (A): indices and values honoured, any CSR; rows without a non-zero leave. As equal_neurons
-//           identical_columns (D): of equal neurons one is computed, which has the one line that their readers read.
+// Class     general (A): indices and values honoured, any CSR; rows without a non-zero leave.
 // Layout    tiles of `lanes` rows, feature-major, with lines in the order in which the next layer reads them; W transposed in
 //           the order in which it is read (sparse_dnn_packed_layers.hpp).
 // Traffic   per edge and tile 8 bytes of weights and lanes / 16 vectors from L1 or L2; per neuron and tile a line in and one out.
@@ -62,8 +61,6 @@ struct Shape {
   const PackedLayers& weights;
   const std::optional<AbsorbingStates>& states;
   std::int64_t lanes;
-  std::vector<std::int32_t>
-      entry;  // (neurons): lines of the first layer; -1: an equal neuron brings the value
 };
 
 /// One thread's rows on their way through layers [first, last).
@@ -101,7 +98,7 @@ class Carrier {
 };
 
 Tile Carrier::take_free() {
-  if (free_.empty()) return Tile(shape_.weights.most_lines() * shape_.lanes);
+  if (free_.empty()) return Tile(shape_.net.neurons * shape_.lanes);
   Tile tile = std::move(free_.back());
   free_.pop_back();
   tile.id.clear();
@@ -112,14 +109,14 @@ Tile Carrier::take_free() {
 void Carrier::take(const Csr<float>& y, std::int64_t begin, std::int64_t end) {
   Tile tile = take_free();
   float* const values = tile.values.data();
-  const auto floats = static_cast<std::size_t>(shape_.weights.width(first_) * shape_.lanes);
+  const auto floats = static_cast<std::size_t>(shape_.net.neurons * shape_.lanes);
+  const std::vector<std::int32_t>& lines = shape_.weights.lines(first_);
   std::memset(values, 0, floats * sizeof(float));
   for (std::int64_t i = begin; i < end; ++i) {
     bool any = false;
     float* const row = values + tile.id.size();
     for (std::int32_t k = y.row_ptr[i]; k < y.row_ptr[i + 1]; ++k) {
-      const std::int32_t line = shape_.entry[static_cast<std::size_t>(y.col[k])];
-      if (line >= 0) row[line * shape_.lanes] += y.val[k];  // repeats add up
+      row[lines[static_cast<std::size_t>(y.col[k])] * shape_.lanes] += y.val[k];  // repeats add up
       any |= y.val[k] != 0;
     }
     if (!any) continue;
@@ -207,14 +204,14 @@ bool Carrier::wait(Tile& tile, Tile spare, std::int64_t l) {
   spare.active = 0;
   Place& place = waiting(l);
   if (!place) {
-    append_active(tile, shape_.weights.width(l), shape_.lanes, spare, nullptr);
+    append_active(tile, shape_.net.neurons, shape_.lanes, spare, nullptr);
     give_back(std::exchange(tile, std::move(spare)));
     if (waiting_tiles_ + kTilesOfACarrier >= most_tiles_) return true;
     place = std::move(tile);
     ++waiting_tiles_;
     return false;
   }
-  append_active(tile, shape_.weights.width(l), shape_.lanes, *place, &spare);
+  append_active(tile, shape_.net.neurons, shape_.lanes, *place, &spare);
   give_back(std::move(tile));
   if (static_cast<std::int64_t>(place->id.size()) < shape_.lanes) {
     give_back(std::move(spare));
@@ -248,15 +245,7 @@ class CacheBlocked final : public SdnnPlan {
   /// Without `states` every active row is computed.
   explicit CacheBlocked(const SparseDnn& net, std::optional<AbsorbingStates> states = {})
       : net_(net), states_(std::move(states)), lanes_(lanes_for(net.neurons)), weights_(net, lanes_) {}
-  /// One of equal neurons is computed.
-  CacheBlocked(const SparseDnn& net, const MergedLayers& merged, std::optional<AbsorbingStates> states = {})
-      : net_(net),
-        states_(std::move(states)),
-        lanes_(lanes_for(*std::max_element(merged.widths.begin(), merged.widths.end()))),
-        weights_(merged, lanes_) {}
-
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override;
-  [[nodiscard]] const PackedLayers& weights() const { return weights_; }
 
   /// What a plan takes beside its network and rows: tiles of all threads, and the layers packed.
   [[nodiscard]] static PlanBytes bytes(const SparseDnn& net) {
@@ -305,7 +294,7 @@ SdnnRun CacheBlocked::run(const Csr<float>& y, std::int64_t first, std::int64_t 
   const double start = now();
   const int threads = omp_get_max_threads();
   std::vector<Progress> progress(static_cast<std::size_t>(threads), Progress(last - first));
-  const Shape shape{net_, weights_, states_, lanes_, weights_.entry_lines(first)};
+  const Shape shape{net_, weights_, states_, lanes_};
   const std::int64_t tiles = most_tiles(lanes_ * row_bytes(net_.neurons));
   // small jobs are cut so that every thread has some
   const std::int64_t share = groups_for((y.rows + threads - 1) / threads) * kGroup;
@@ -319,52 +308,6 @@ SdnnRun CacheBlocked::run(const Csr<float>& y, std::int64_t first, std::int64_t 
     carrier.finish();
   }
   SdnnRun result = collect(progress, y.rows);
-  result.seconds = now() - start;
-  return result;
-}
-
-/// One of equal neurons is computed, and all that read one of them read its line.
-class EqualNeurons final : public SdnnPlan {
- public:
-  explicit EqualNeurons(const SparseDnn& net, const std::optional<AbsorbingStates>& states = {})
-      : EqualNeurons(net, merge_equal_neurons(net), states) {}
-
-  SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override;
-
-  /// As CacheBlocked::bytes(), of a network without equal neurons.
-  [[nodiscard]] static PlanBytes bytes(const SparseDnn& net) {
-    PlanBytes all = CacheBlocked::bytes(net);
-    all.workspace += MergedLayers::bytes_to_find(net.neurons);
-    all.of_layer = [](std::int64_t neurons, std::int64_t edges) {
-      return PackedLayers::bytes_of_layer(neurons, edges) + MergedLayers::bytes_of_layer(neurons, edges);
-    };
-    return all;
-  }
-
- private:
-  EqualNeurons(const SparseDnn& net, const MergedLayers& merged, const std::optional<AbsorbingStates>& states)
-      : net_(net), states_(states), plan_(net, merged, states) {
-    for (std::size_t l = 0; l < merged.made.size(); ++l)
-      computed_.push_back({merged.widths[l + 1], merged.layer(l).nnz()});
-  }
-
-  const SparseDnn& net_;
-  std::optional<AbsorbingStates> states_;
-  CacheBlocked plan_;
-  std::vector<SdnnLayerPart> computed_;  // (layers)
-  std::unique_ptr<CacheBlocked>
-      all_neurons_;  // made for the first rows with different values of equal neurons
-};
-
-SdnnRun EqualNeurons::run(const Csr<float>& y, std::int64_t first, std::int64_t last) {
-  const double start = now();
-  const bool all_differ = plan_.weights().width(first) == net_.neurons;
-  if (!all_differ && !has_equal_values(y, plan_.weights().lines(first))) {
-    if (all_neurons_ == nullptr) all_neurons_ = std::make_unique<CacheBlocked>(net_, states_);
-    return all_neurons_->run(y, first, last);
-  }
-  SdnnRun result = plan_.run(y, first, last);
-  result.computed.assign(computed_.begin() + first, computed_.begin() + last);
   result.seconds = now() - start;
   return result;
 }
@@ -387,22 +330,6 @@ const SdnnPipeline kSdnnCacheBlocked = {
       return streamed_on_host(net, memory, CacheBlocked::bytes(net), kSdnnCacheBlocked.one_bias_plan);
     }};
 
-const SdnnPipeline kSdnnEqualNeurons = {
-    "equal_neurons",
-    SdnnStructure::identical_columns,
-    Space::host,
-    "as cache_blocked, one of equal neurons computed",
-    [](const SparseDnn&) -> const char* { return nullptr; },
-    [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<EqualNeurons>(net); },
-    0,
-    nullptr,
-    [](const SparseDnn& net, AbsorbingStates states) -> std::unique_ptr<SdnnPlan> {
-      return std::make_unique<EqualNeurons>(net, std::move(states));
-    },
-    [](const SparseDnn& net, const MemoryBound& memory) {
-      return streamed_on_host(net, memory, EqualNeurons::bytes(net), kSdnnEqualNeurons.one_bias_plan);
-    }};
-
 namespace sdnn {
 
 namespace {
@@ -421,18 +348,6 @@ std::int64_t cache_blocked_bytes(const SparseDnn& net) {
   std::int64_t sum = plan.workspace + bytes_with_constant_neuron(net);
   for (std::int64_t l = 0; l < net.layers(); ++l)
     sum += plan.of_layer(net.neurons, net.edges(l, l + 1) + more);
-  return sum;
-}
-
-std::int64_t equal_neurons_bytes(const SparseDnn& net) {
-  const std::int64_t more = net.biases.empty() ? 0 : net.neurons + 2;
-  const MergedLayers merged = merge_equal_neurons(net);  // without biases: with them more neurons differ
-  std::int64_t sum = EqualNeurons::bytes(net).workspace + bytes_with_constant_neuron(net);
-  for (std::size_t l = 0; l < merged.made.size(); ++l) {
-    const std::int64_t edges = (net.biases.empty() ? merged.layer(l).nnz() : net.gather[l].nnz()) + more;
-    sum +=
-        PackedLayers::bytes_of_layer(net.neurons, edges) + MergedLayers::bytes_of_layer(net.neurons, edges);
-  }
   return sum;
 }
 

@@ -60,7 +60,6 @@ SdnnRun combined(std::vector<SdnnRun>& runs, const RowShares& shares) {
     for (std::size_t l = 0; l < all.active.size(); ++l) all.active[l] += run.active.at(l);
     if (!run.absorbed.empty()) all.absorbed.resize(all.active.size());
     for (std::size_t l = 0; l < run.absorbed.size(); ++l) all.absorbed.at(l) += run.absorbed[l];
-    if (!run.computed.empty()) all.computed = run.computed;  // the same on each
     for (std::size_t l = 0; l < all.layer_seconds.size(); ++l)
       all.layer_seconds[l] = std::max(all.layer_seconds[l], run.layer_seconds.at(l));
     answers.push_back(std::move(run.y));

@@ -84,59 +84,29 @@ void ask_for_huge_pages(void* array, std::size_t bytes) {
 
 }  // namespace
 
-PackedLayers::PackedLayers(const SparseDnn& net, std::int64_t lanes)
-    : widths_(net.gather.size() + 1, net.neurons) {
-  std::vector<const Csr<float>*> gather;
-  for (const Csr<float>& w : net.gather) gather.push_back(&w);
-  pack_all(gather, lanes);
-}
-
-PackedLayers::PackedLayers(const MergedLayers& merged, std::int64_t lanes) : widths_(merged.widths) {
-  std::vector<const Csr<float>*> gather;
-  for (std::size_t l = 0; l < merged.made.size(); ++l) gather.push_back(&merged.layer(l));
-  pack_all(gather, lanes);
-  for (std::size_t l = 0; l < lines_.size(); ++l) {
-    std::vector<std::int32_t> of_neurons;
-    of_neurons.reserve(merged.place[l].size());
-    for (const std::int32_t place : merged.place[l])
-      of_neurons.push_back(lines_[l][static_cast<std::size_t>(place)]);
-    lines_[l] = std::move(of_neurons);
-  }
-}
-
-std::vector<std::int32_t> PackedLayers::entry_lines(std::int64_t l) const {
-  std::vector<std::int32_t> entry = lines(l);
-  std::vector<bool> met(static_cast<std::size_t>(width(l)), false);
-  for (std::int32_t& line : entry) {
-    const auto at = static_cast<std::size_t>(line);
-    if (met[at]) line = -1;
-    met[at] = true;
-  }
-  return entry;
-}
-
-void PackedLayers::pack_all(const std::vector<const Csr<float>*>& gather, std::int64_t lanes) {
+PackedLayers::PackedLayers(const SparseDnn& net, std::int64_t lanes) {
+  const std::vector<Csr<float>>& gather = net.gather;
   const std::size_t layers = gather.size();
   layers_.resize(layers);
   lines_.resize(layers + 1);
   std::vector<std::vector<std::int32_t>> orders(layers);
   std::vector<std::int64_t> first(layers + 1, 0);
-  for (std::size_t l = 0; l < layers; ++l) first[l + 1] = first[l] + gather[l]->nnz();
+  for (std::size_t l = 0; l < layers; ++l) first[l + 1] = first[l] + gather[l].nnz();
   edges_.reset(
       new std::uint64_t[static_cast<std::size_t>(first[layers])]);  // not set: threads touch it first
   ask_for_huge_pages(edges_.get(), static_cast<std::size_t>(first[layers]) * sizeof(std::uint64_t));
-  lines_[layers].resize(static_cast<std::size_t>(widths_[layers]));
+  lines_[layers].resize(static_cast<std::size_t>(net.neurons));
   std::iota(lines_[layers].begin(), lines_[layers].end(), 0);
 #pragma omp parallel
   {
 #pragma omp for schedule(dynamic)
     for (std::size_t l = 0; l < layers; ++l) {
-      orders[l] = visiting_order(*gather[l]);
-      lines_[l] = lines_as_read(*gather[l], orders[l]);
+      orders[l] = visiting_order(gather[l]);
+      lines_[l] = lines_as_read(gather[l], orders[l]);
     }
 #pragma omp for schedule(dynamic)
     for (std::size_t l = 0; l < layers; ++l)
-      pack(*gather[l], l, orders[l], static_cast<std::int32_t>(lanes / 16), edges_.get() + first[l]);
+      pack(gather[l], l, orders[l], static_cast<std::int32_t>(lanes / 16), edges_.get() + first[l]);
   }
 }
 

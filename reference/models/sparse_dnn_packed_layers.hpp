@@ -1,13 +1,11 @@
 // Sparse DNN on the host: weights in the order in which a kernel reads them, and activations in the order in which a layer reads
 // those. Separate from the pipeline, because it knows no rows.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "reference/models/sparse_dnn.hpp"
-#include "reference/models/sparse_dnn_equal_neurons.hpp"
 
 namespace plumb {
 
@@ -27,26 +25,19 @@ struct PackedLayer {
 };
 
 /// All layers of a network that is held. Lines lie in the order in which the next layer first reads them; after the last
-/// layer in the order of the neurons. Neurons that are one in `merged` have one line.
+/// layer in the order of the neurons.
 class PackedLayers {
  public:
   /// `lanes`: a multiple of 16. Reads every edge twice, on all threads.
   PackedLayers(const SparseDnn& net, std::int64_t lanes);
-  PackedLayers(const MergedLayers& merged, std::int64_t lanes);
 
   [[nodiscard]] const PackedLayer& layer(std::int64_t l) const {
     return layers_[static_cast<std::size_t>(l)];
   }
-  /// Lines of what enters layer l, or of what leaves the last one.
-  [[nodiscard]] std::int64_t width(std::int64_t l) const { return widths_[static_cast<std::size_t>(l)]; }
   /// (neurons): the line of each neuron in what enters layer l, or in what leaves the last one.
   [[nodiscard]] const std::vector<std::int32_t>& lines(std::int64_t l) const {
     return lines_[static_cast<std::size_t>(l)];
   }
-  /// The same of rows that are brought in: -1 for all neurons of a line but the first.
-  [[nodiscard]] std::vector<std::int32_t> entry_lines(std::int64_t l) const;
-  /// Of all layers, the most lines.
-  [[nodiscard]] std::int64_t most_lines() const { return *std::max_element(widths_.begin(), widths_.end()); }
   /// Bytes that a layer of so many edges takes.
   [[nodiscard]] static std::int64_t bytes_of_layer(std::int64_t neurons, std::int64_t edges) {
     constexpr std::int64_t kPerEdge = 8, kPerNeuron = 4 * 4, kPerLayer = 256;
@@ -56,11 +47,9 @@ class PackedLayers {
   [[nodiscard]] static std::int64_t bytes_of_thread(std::int64_t neurons) { return 64 * neurons; }
 
  private:
-  void pack_all(const std::vector<const Csr<float>*>& gather, std::int64_t lanes);
   void pack(const Csr<float>& w, std::size_t l, const std::vector<std::int32_t>& order, std::int32_t pieces,
             std::uint64_t* edges);
 
-  std::vector<std::int64_t> widths_;  // (layers + 1)
   std::vector<PackedLayer> layers_;
   std::vector<std::vector<std::int32_t>> lines_;  // (layers + 1, neurons)
   std::unique_ptr<std::uint64_t[]> edges_;        // of all layers: what is read ahead of one is the next

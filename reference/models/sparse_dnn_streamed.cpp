@@ -38,13 +38,6 @@ void add_up(std::vector<T>& to, const std::vector<T>& more) {
   for (std::size_t i = 0; i < more.size(); ++i) to[i] += more[i];
 }
 
-/// What a window's plan computes of its layers, the first of which is layer `at` of the run. Another batch may have another window.
-void add_computed(const SdnnRun& window, std::int64_t at, SdnnRun& all) {
-  if (window.computed.empty()) return;
-  all.computed.resize(all.layer_seconds.size());
-  std::copy(window.computed.begin(), window.computed.end(), all.computed.begin() + at);
-}
-
 /// Layers [first, last) of a network with a source, made by other threads, or when they are taken where none can be started.
 class LayersInTheMaking {
  public:
@@ -265,7 +258,6 @@ Csr<float> StreamedOnHost::run_windows(const Csr<float>& batch, std::int64_t beg
     next = end_of(l) < end ? making(end_of(l)) : nullptr;
     SdnnRun here =
         part != nullptr ? make_plan_(*part)->run(*in, 0, part->layers()) : held->run(*in, l, end_of(l));
-    add_computed(here, l - first, p.all);
     for (std::int64_t i = l; i < end_of(l); ++i) {
       p.all.active[static_cast<std::size_t>(i - first)] += here.active[static_cast<std::size_t>(i - l)];
       p.all.layer_seconds[static_cast<std::size_t>(i - first)] +=
@@ -382,7 +374,6 @@ SdnnRun run_in_batches(const Csr<float>& y, const std::vector<std::int64_t>& end
     SdnnRun part = ends.size() == 1 ? run(y) : run(slice_rows(y, first, end));
     add_up(all.active, part.active);
     add_up(all.layer_seconds, part.layer_seconds);
-    all.computed = std::move(part.computed);
     all.seconds += part.seconds;
     if (ends.size() == 1) {
       all.y = std::move(part.y);

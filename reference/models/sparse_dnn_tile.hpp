@@ -33,10 +33,9 @@ using TileKernel = std::uint64_t (*)(const PackedLayer& w, const float* in, floa
 /// there are none. All are (neurons, lanes).
 void append_active(const Tile& from, std::int64_t neurons, std::int64_t lanes, Tile& to, Tile* more);
 
-/// Bytes that a plan of cache_blocked, or of equal_neurons, takes at most for layers that are held, beside the network and rows: tiles of all
+/// Bytes that a plan of cache_blocked takes at most for layers that are held, beside the network and rows: tiles of all
 /// threads, the layers packed, and what packing takes; of a network with `biases` also the one with the neuron that carries
 /// them. sparse_dnn_cache_blocked.cpp.
 [[nodiscard]] std::int64_t cache_blocked_bytes(const SparseDnn& net);
-[[nodiscard]] std::int64_t equal_neurons_bytes(const SparseDnn& net);
 
 }  // namespace plumb::sdnn

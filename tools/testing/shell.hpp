@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -33,6 +34,14 @@ inline Outcome shell(const std::string& command) {
   while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) outcome.text += buffer;
   const int status = pclose(pipe);
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+/// Checks how a program ended and that it said each of `parts`; returns the same.
+inline Outcome expect(Outcome outcome, int exit_code, const std::vector<std::string>& parts = {}) {
+  CAPTURE(outcome.text);
+  CHECK(outcome.exit_code == exit_code);
+  for (const std::string& part : parts) CHECK_MESSAGE(outcome.has(part), part);
   return outcome;
 }
 

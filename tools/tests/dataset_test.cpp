@@ -14,6 +14,7 @@
 namespace fs = std::filesystem;
 using plumb::test::Scratch;
 using plumb::test::slurp;
+using plumb::testing::expect;
 using plumb::testing::Outcome;
 using plumb::testing::shell;
 
@@ -60,9 +61,7 @@ c, _ = s.accept(); open(sys.argv[2], 'wb').write(b''.join(iter(lambda: c.recv(65
 
     CHECK(shell(with_output(command, "/dev/null")).exit_code == 0);
     CHECK(fs::is_character_file("/dev/null"));
-    const Outcome full = shell(with_output(command, "/dev/full"));
-    CHECK(full.exit_code == 2);
-    CHECK(full.has("/dev/full: cannot write: No space left on device"));
+    expect(shell(with_output(command, "/dev/full")), 2, {"/dev/full: cannot write: No space left on device"});
 
     fs::create_symlink("target", dir.file("link"));
     dir.write("target", "old");
@@ -124,8 +123,8 @@ TEST_CASE("an input comes from a pipe, a FIFO or standard input") {
 
 TEST_CASE("an output that cannot be written is found before the input is read, and nothing is left") {
   const Scratch dir;
-  const Outcome outcome = shell(kDataset + " generate rmat-graph --scale 24 -o " + dir.file("none/x.mtx"));
-  CHECK(outcome.exit_code == 2);
+  const Outcome outcome =
+      expect(shell(kDataset + " generate rmat-graph --scale 24 -o " + dir.file("none/x.mtx")), 2);
   CHECK(outcome.text == "error: " + dir.file("none/x.mtx") + ": cannot write: No such file or directory\n");
   CHECK(
       shell(kDataset + " convert " + dir.write("a.mtx", kMatrix) + " " + dir.file("none/x.npz")).exit_code ==
@@ -136,15 +135,15 @@ TEST_CASE("an output that cannot be written is found before the input is read, a
 
 TEST_CASE("a signal and a file size limit leave no temporary file, and exit with 128 + signal") {
   const Scratch dir;
-  const Outcome limited = shell("bash -c 'ulimit -f 1; exec " + kDataset +
-                                " generate band --rows 2000 --cols 2000 -o " + dir.file("x.mtx") + "'");
-  CHECK(limited.exit_code == 128 + SIGXFSZ);
+  expect(shell("bash -c 'ulimit -f 1; exec " + kDataset + " generate band --rows 2000 --cols 2000 -o " +
+               dir.file("x.mtx") + "'"),
+         128 + SIGXFSZ);
   CHECK(fs::is_empty(dir.file("")));
   // A FIFO that nobody writes holds the program where the output is open already or not yet; both must end cleanly.
   REQUIRE(::mkfifo(dir.file("fifo").c_str(), 0600) == 0);
-  const Outcome ended = shell("timeout --preserve-status -s TERM 1 " + kDataset + " convert " +
-                              dir.file("fifo") + " " + dir.file("y.mtx") + " --from mtx");
-  CHECK(ended.exit_code == 128 + SIGTERM);
+  expect(shell("timeout --preserve-status -s TERM 1 " + kDataset + " convert " + dir.file("fifo") + " " +
+               dir.file("y.mtx") + " --from mtx"),
+         128 + SIGTERM);
   CHECK_FALSE(fs::exists(dir.file("y.mtx")));
   CHECK(std::distance(fs::directory_iterator(dir.file("")), fs::directory_iterator{}) == 1);
 }
@@ -158,24 +157,20 @@ TEST_CASE("half a gigabyte of blank lines is an error, within a limit of memory"
   gzwrite(file, head.data(), static_cast<unsigned>(head.size()));
   for (int mib = 0; mib < 256; ++mib) gzwrite(file, lines.data(), static_cast<unsigned>(lines.size()));
   gzclose(file);
-  const Outcome outcome =
-      shell("bash -c 'ulimit -v 1500000; OMP_NUM_THREADS=2 " + kDataset + " info " + path + "'");
-  CHECK(outcome.exit_code == 2);
-  CHECK(outcome.has("file ends early: entries found, entries announced: 0, 5"));
+  expect(shell("bash -c 'ulimit -v 1500000; OMP_NUM_THREADS=2 " + kDataset + " info " + path + "'"), 2,
+         {"file ends early: entries found, entries announced: 0, 5"});
 }
 
 TEST_CASE("a pattern and a file may be called what a command is called") {
   const Scratch dir;
   for (const std::string name : {"uniform", "banded", "stencil", "arrow", "rmat"}) {
     CAPTURE(name);
-    const Outcome outcome = shell(kDataset + " generate pattern " + name +
-                                  " --rows 20 --cols 20 --density 0.1 -o " + dir.file(name + ".mtx"));
-    CHECK(outcome.exit_code == 0);
-    CHECK(outcome.has("20 x 20"));
+    expect(shell(kDataset + " generate pattern " + name + " --rows 20 --cols 20 --density 0.1 -o " +
+                 dir.file(name + ".mtx")),
+           0, {"20 x 20"});
   }
   dir.write("list", kMatrix);
-  const Outcome outcome = shell("cd " + dir.path() + " && " + kDataset + " convert list fetch --format mtx");
-  CHECK(outcome.exit_code == 0);
+  expect(shell("cd " + dir.path() + " && " + kDataset + " convert list fetch --format mtx"), 0);
   CHECK(slurp(dir.file("fetch")).find("3 4 2") != std::string::npos);
 }
 
@@ -184,22 +179,18 @@ TEST_CASE("a GCN is generated on any graph: its entries are edges, whatever thei
   const std::string graph =
       dir.write("g.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 3\n1 2 -7\n2 1 0.5\n4 3 2\n");
   const std::string generate = kDataset + " generate gcn --features 3 --hidden 2 --graph ";
-  const Outcome o = shell(generate + graph + " -o " + dir.file("net"));
+  const Outcome o = expect(shell(generate + graph + " -o " + dir.file("net")), 0);
   CAPTURE(o.text);
-  CHECK(o.exit_code == 0);
   CHECK(o.has("4 vertices, 7 entries, 3 -> 2 -> 8"));  // with the loops
-  const Outcome oblong = shell(generate + dir.write("o.mtx", kMatrix) + " -o " + dir.file("other"));
-  CHECK(oblong.exit_code == 2);
-  CHECK(oblong.has("adjacency: must be square, is: 3 x 4"));
+  expect(shell(generate + dir.write("o.mtx", kMatrix) + " -o " + dir.file("other")), 2,
+         {"adjacency: must be square, is: 3 x 4"});
   CHECK_FALSE(std::filesystem::exists(dir.file("other")));
 }
 
 TEST_CASE("generators under their old names run, with a note") {
   const Scratch dir;
-  const Outcome outcome =
-      shell(kDataset + " generate uniform --rows 5 --cols 5 --per-row 1 -o " + dir.file("x.mtx"));
-  CHECK(outcome.exit_code == 0);
-  CHECK(outcome.has("note: `generate uniform` is now called `generate regular`"));
+  expect(shell(kDataset + " generate uniform --rows 5 --cols 5 --per-row 1 -o " + dir.file("x.mtx")), 0,
+         {"note: `generate uniform` is now called `generate regular`"});
   CHECK(shell(kDataset + " list").has(" regular arrowhead lookalike"));
   CHECK(shell(kDataset + " generate").text == "error: generate what? (dataset generate --help)\n");
   CHECK(shell(kDataset + " generate patern").has("did you mean 'pattern'?"));
@@ -217,9 +208,8 @@ TEST_CASE("an edge list is read as its options say, and what was guessed goes to
   CHECK(shell(kDataset + " info " + csv + " --base 0").has("rows: 4"));
   CHECK(shell(kDataset + " info " + csv + " --base 0 --columns to,from,-").has("rows: 9"));
   CHECK(shell(kDataset + " info " + csv + " --base 2").exit_code == 2);
-  const Outcome nameless = shell("cat " + csv + " | " + kDataset + " info /dev/stdin");
-  CHECK(nameless.exit_code == 2);
-  CHECK(nameless.has("name it: dataset convert --from FORMAT FILE OUT.mtx, FORMAT of "));
+  expect(shell("cat " + csv + " | " + kDataset + " info /dev/stdin"), 2,
+         {"name it: dataset convert --from FORMAT FILE OUT.mtx, FORMAT of "});
   CHECK(shell("cat " + csv + " | " + kDataset + " info --from el /dev/stdin").has("entries: 2"));
 }
 
@@ -228,10 +218,7 @@ TEST_CASE("rows that nothing proves cost dataset info no memory, and dataset con
   const std::string path = dir.write(
       "rows.mtx", "%%MatrixMarket matrix coordinate real general\n2000000000 4 1\n1999999999 1 1\n");
   const std::string limited = "bash -c 'ulimit -v 1500000; OMP_NUM_THREADS=2 " + kDataset;
-  const Outcome info = shell(limited + " info " + path + "'");
-  CHECK(info.exit_code == 0);
-  CHECK(info.has("empty rows: 1999999999"));
-  const Outcome convert = shell(limited + " convert " + path + " " + dir.file("a.el") + "'");
-  CHECK(convert.exit_code == 2);
-  CHECK(convert.has("row_ptr of all rows would take 7629 MiB"));
+  expect(shell(limited + " info " + path + "'"), 0, {"empty rows: 1999999999"});
+  expect(shell(limited + " convert " + path + " " + dir.file("a.el") + "'"), 2,
+         {"row_ptr of all rows would take 7629 MiB"});
 }

@@ -14,6 +14,7 @@
 
 namespace {
 
+using plumb::testing::expect;
 using plumb::testing::Outcome;
 using plumb::testing::shell;
 
@@ -117,10 +118,8 @@ TEST_CASE(
   CHECK(alone.exit_code == 0);
   CHECK_FALSE(alone.has("cannot start a child process"));  // the child of another variant makes room
   // a child process is more than one process
-  const Outcome none = limited("ulimit -u 1", kPrograms.front(), user);
-  CAPTURE(none.text);
-  CHECK(none.exit_code == 2);
-  CHECK(none.has("error: cannot start a child process: Resource temporarily unavailable (ulimit -u is 1"));
+  expect(limited("ulimit -u 1", kPrograms.front(), user), 2,
+         {"error: cannot start a child process: Resource temporarily unavailable (ulimit -u is 1"});
 }
 
 TEST_CASE("with few descriptors, small stacks or small files a program works or names the limit") {

@@ -145,27 +145,42 @@ class Reports(unittest.TestCase):
         self.assertIn("not made: 3,", text)
         self.assertIn("NOT COVERED  spmv/cpu/01  a.cpp:3  f\n    - a\n    + b", text)
 
-    def test_equivalents_are_entries_of_four_lines(self):
+    def test_equivalents_are_parts_of_a_file_with_a_reason(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "e.txt"
-            path.write_text("# words\n\na.cpp\n-   x = 1;\n+   x = 2;\nnobody reads x\n", encoding="utf-8")
-            known = equivalents.read(path)
-            self.assertEqual(known[equivalents.key("a.cpp", ["-  x = 1;", "+  x = 2;"])], "nobody reads x")
-            path.write_text("a.cpp in f/gpu/01\n-   x = 1;\n+   x = 2;\nnot there\n", encoding="utf-8")
-            known, changed = equivalents.read(path), ["-  x = 1;", "+  x = 2;"]
-            self.assertEqual(equivalents.reason_of("a.cpp", "f/gpu/01", changed, known), "not there")
-            self.assertIsNone(equivalents.reason_of("a.cpp", "f/gpu/02", changed, known))
-            path.write_text("\na.cpp\n-   x = 1;\n", encoding="utf-8")
-            with self.assertRaisesRegex(Refused, r"e\.txt:2: an entry is"):
-                equivalents.read(path)
-            path.write_text("a.cpp\n- if (x\n-     && y) {\n+ if (x) {\ny is true\nthere\n", encoding="utf-8")
-            two_lines = ["-   if (x", "-   && y) {", "+  if (x) {"]
-            known = equivalents.read(path)
-            self.assertEqual(known[equivalents.key("a.cpp", two_lines)], "y is true there")
 
-    def test_every_entry_of_the_tree_names_lines_of_its_file(self):
+            def reason(text, changed, file="a.cpp"):
+                path.write_text(text, encoding="utf-8")
+                return equivalents.reason_of(file, "f/gpu/01", changed, equivalents.read(path))
+
+            changed = ["-  x = 1;  y = 1;", "+  x = 1; y = 2;"]
+            known = "# words\n\na.cpp\n  y = 1; ==> y = 2; -- nobody reads y\n"
+            self.assertEqual(reason(known, changed), "nobody reads y")
+            self.assertIsNone(reason(known, changed, "b.cpp"))
+            self.assertIsNone(reason(known, ["-  x = 1;  y = 1;", "+  x = 2; y = 2;"]))
+            self.assertEqual(reason("a.cpp\n  = 1; ==> = 2; -- either\n", changed), "either")
+            there = "a.cpp in f/gpu/01\n  y = 1 ==> y = 2\n    -- not there\n"
+            self.assertEqual(reason(there, changed), "not there")
+            self.assertIsNone(reason(there.replace("01", "02"), changed))
+            two = "a.cpp\n  y = 3 ==> y = 4\n  (x && y) ==> (x) -- y is true there\n"
+            self.assertEqual(reason(two, ["-   if (x", "-   && y) {", "+  if (x) {"]), "y is true there")
+            self.assertEqual(reason(two, ["- y = 3;", "+ y = 4;"]), "y is true there")
+            for text, line in (
+                ("\na.cpp\n  y = 1\n", 3),
+                ("  y = 1 ==> y = 2 -- no file\n", 1),
+                ("a.cpp\n  -- nothing\n", 2),
+                ("a.cpp\n  y = 1 ==> y = 2\nb.cpp\n", 3),
+            ):
+                path.write_text(text, encoding="utf-8")
+                with self.assertRaisesRegex(Refused, rf"e\.txt:{line}: an entry is"):
+                    equivalents.read(path)
+            path.write_text("a.cpp\n  y = 1 ==> y = 2\n", encoding="utf-8")
+            with self.assertRaisesRegex(Refused, "no reason"):
+                equivalents.read(path)
+
+    def test_every_entry_of_the_tree_names_text_of_its_file(self):
         texts = {}
-        for named, old, new in equivalents.read(ROOT / equivalents.NAME):
+        for named, old, new, _ in equivalents.read(ROOT / equivalents.NAME):
             file, _, variant = named.partition(" in ")
             self.assertRegex(variant, r"^(\w+/(cpu|gpu)/\w+)?$")
             if file not in texts:

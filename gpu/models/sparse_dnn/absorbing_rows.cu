@@ -105,7 +105,7 @@ Index AbsorbedRows::device_bytes(Index rows, Index layers) {
 
 void AbsorbedRows::take(Index l, const float* y, Index neurons, const std::int32_t* count, ActiveBits bits,
                         ActiveRows& active, void* stream) {
-  const States states{states_.values_at(l), states_.cap, states_.zeros_stay(l, last_),
+  const States states{states_.neurons, states_.cap, states_.zeros_stay(l, last_),
                       states_.caps_stay(l, last_)};
   launch(sdnn_find_others, device_multiprocessors() * 8, kThreads, 0, stream, y, neurons, count, states,
          other_bits_.data());
@@ -122,7 +122,7 @@ std::vector<std::int64_t> AbsorbedRows::left(void* stream) const {
 FinishedRows AbsorbedRows::at_cap(void* stream) const {
   FinishedRows rows;
   for (const std::int32_t id : ids_at_cap_.read(count_at_cap_.read(1, stream).front(), stream))
-    rows.append(id, states_.values_at(last_), [this](Index) { return states_.cap; });
+    rows.append(id, states_.neurons, [this](Index) { return states_.cap; });
   return rows;
 }
 

@@ -11,9 +11,8 @@ namespace sdnn {
 
 DeviceLimits limits_of_device() { return {device_shared_bytes(), device_sm()}; }
 
-TunedMemory::TunedMemory(const SparseDnn& net, Index entry, const SdnnDeviceUse& use, const HeldWeights& held)
+TunedMemory::TunedMemory(const SparseDnn& net, const SdnnDeviceUse& use, const HeldWeights& held)
     : neurons_(net.neurons),
-      entry_(entry),
       layers_(net.layers()),
       bound_(use.memory),
       absorbing_(use.absorbing),
@@ -24,11 +23,11 @@ SdnnDeviceMemory TunedMemory::of_run(Index rows, Index entries, Index first, Ind
   SdnnDeviceMemory m;
   m.weights = held_.weights, m.plan = held_.descriptions;
   m.inputs = DeviceRows::device_bytes(rows, entries);
-  m.panels = 4 * (layout_at(first).size(rows) + Layout{neurons_, kPanel}.size(rows));
+  m.panels = 2 * 4 * Layout{neurons_, kPanel}.size(rows);
   m.workspace = ActiveRows::device_bytes(rows, layers);
   if (absorbing_) m.workspace += AbsorbedRows::device_bytes(rows, layers);
   if (!held_.whole_rows) m.workspace += 4 * layers * (ceil_div(rows, kPanel) + steady_zeros(1, rows));
-  m.answer = answer_bytes(layout_at(last).neurons, rows);
+  m.answer = answer_bytes(neurons_, rows);
   m.window = held_.layers, m.batch = rows, m.batches = 1;
   return m;
 }
@@ -58,7 +57,7 @@ SdnnDeviceMemory TunedMemory::of_all(const Csr<float>& y) const {
 }
 
 HeldWeights held_in_window(const SparseDnn& net, ShapeOfLayer shape, WindowBound bound) {
-  const PiecePlaces places = layer_places(make_parts<PieceShape>(net, 0, shape), bound);
+  const PiecePlaces places = layer_places(make_parts<PieceShape>(net, shape), bound);
   return {places.bytes, kDescriptionBytes * net.layers(), static_cast<Index>(places.begins.size()), false};
 }
 

@@ -17,13 +17,12 @@ namespace sdnn {
 struct HeldWeights {
   Index weights = 0, descriptions = 0;
   Index layers = 0;         // that are held at a time
-  bool whole_rows = false;  // rows stay on chip, in all layers or in all but the first
+  bool whole_rows = false;  // rows stay on chip
 };
 
 class TunedMemory {
  public:
-  /// `entry`: lines of rows that enter the first layer.
-  TunedMemory(const SparseDnn& net, Index entry, const SdnnDeviceUse& use, const HeldWeights& held);
+  TunedMemory(const SparseDnn& net, const SdnnDeviceUse& use, const HeldWeights& held);
 
   /// Of a run of layers [first, last) on so many rows, weights included.
   [[nodiscard]] SdnnDeviceMemory of_run(Index rows, Index entries, Index first, Index last) const;
@@ -31,11 +30,9 @@ class TunedMemory {
   [[nodiscard]] std::vector<std::int64_t> batches(const Csr<float>& y, Index first, Index last) const;
   /// Of a run of all layers on `y`, in batches where there is a bound. Errors: as batches().
   [[nodiscard]] SdnnDeviceMemory of_all(const Csr<float>& y) const;
-  /// Of rows that enter layer l, or leave the last one.
-  [[nodiscard]] Layout layout_at(Index l) const { return {l == 0 ? entry_ : neurons_, kPanel}; }
 
  private:
-  Index neurons_, entry_, layers_, bound_;
+  Index neurons_, layers_, bound_;
   bool absorbing_;
   HeldWeights held_;
 };
@@ -50,9 +47,9 @@ using ShapeOfLayer = PieceShape (*)(const Csr<float>& gather);
 template <class WholeRows>
 SdnnDeviceCount tuned_count(const SparseDnn& net, ShapeOfLayer shape, const SdnnDeviceUse& use) {
   const HeldWeights held = WholeRows::fits(net.neurons, use.limits)
-                               ? HeldWeights{WholeRows::bytes_for(net, 0, net.neurons), 0, net.layers(), true}
+                               ? HeldWeights{WholeRows::bytes_for(net), 0, net.layers(), true}
                                : held_in_window(net, shape, {use.memory});
-  const TunedMemory memory(net, net.neurons, use, held);
+  const TunedMemory memory(net, use, held);
   return [memory](const Csr<float>& y) { return memory.of_all(y); };
 }
 

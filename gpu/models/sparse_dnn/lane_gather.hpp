@@ -124,12 +124,11 @@ DeviceArray<T> concatenate(const std::vector<Part>& parts, const char* what, voi
   return all;
 }
 
-/// make(layer) of every layer from `begin` on, on all the host's threads.
+/// make(layer) of every layer, on all the host's threads.
 template <class Part, class Make>
-std::vector<Part> make_parts(const SparseDnn& net, Index begin, Make make) {
-  std::vector<Part> parts(static_cast<std::size_t>(net.layers() - begin));
-  make_in_parallel(net.layers() - begin,
-                   [&](Index i) { parts[static_cast<std::size_t>(i)] = make(*net.layer(begin + i)); });
+std::vector<Part> make_parts(const SparseDnn& net, Make make) {
+  std::vector<Part> parts(static_cast<std::size_t>(net.layers()));
+  make_in_parallel(net.layers(), [&](Index l) { parts[static_cast<std::size_t>(l)] = make(*net.layer(l)); });
   return parts;
 }
 

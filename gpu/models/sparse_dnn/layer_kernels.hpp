@@ -46,7 +46,7 @@ std::vector<Piece> pack_layers(const SparseDnn& net, WindowBound bound, Pack pac
   if (bound.streams())
     require_memory("prepared weights of " + std::to_string(layers) + " layers",
                    kBytesPerEdge * static_cast<double>(net.edges(0, layers)));
-  return make_parts<Piece>(net, 0, [&](const Csr<float>& gather) { return pack(gather, bound.streams()); });
+  return make_parts<Piece>(net, [&](const Csr<float>& gather) { return pack(gather, bound.streams()); });
 }
 
 /// Kernels of layers that come from a window. `Layer`: what a kernel gets of one.

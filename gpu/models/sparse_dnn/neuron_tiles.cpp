@@ -239,7 +239,7 @@ StagedNeuronTiles staged_neuron_tiles(const Csr<float>& gather) {
   return b;
 }
 
-WholeRowNeuronTiles whole_row_neuron_tiles(const Csr<float>& gather, std::int64_t zero_line) {
+WholeRowNeuronTiles whole_row_neuron_tiles(const Csr<float>& gather) {
   WholeRowNeuronTiles b;
   // Pairs neurons that complement each other: the one with the fewest even inputs beside the one with the
   // most.
@@ -262,7 +262,7 @@ WholeRowNeuronTiles whole_row_neuron_tiles(const Csr<float>& gather, std::int64_
     if (low < high) b.neuron[slot + 4] = by_even[--high];
   }
   b.chunk_begin.push_back(0);
-  const auto padding = static_cast<std::uint16_t>(zero_line);
+  const auto padding = static_cast<std::uint16_t>(gather.cols);
   for (Size first = 0; first < slots; first += kLanes) {
     std::int64_t most = 0;
     for (Size lane = 0; lane < kLanes; ++lane) {

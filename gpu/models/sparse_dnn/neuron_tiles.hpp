@@ -38,7 +38,8 @@ struct StagedNeuronTiles {
 /// few inputs. Any CSR works: a tile of neurons that share no input has more stages.
 [[nodiscard]] StagedNeuronTiles staged_neuron_tiles(const Csr<float>& gather);
 
-/// Edges hold the number of the input neuron; all of them lie in shared memory.
+/// Edges hold the number of the input neuron; all of them lie in shared memory. Neuron `gather.cols` is a
+/// line of zeros, for padding.
 struct WholeRowNeuronTiles {
   std::vector<std::int32_t> neuron;       // (neuron tiles, 32), -1: none
   std::vector<std::int32_t> chunk_begin;  // (neuron tiles + 1)
@@ -47,9 +48,8 @@ struct WholeRowNeuronTiles {
 };
 
 /// Lanes i and i + 4 of a group of eight read inputs of opposite parity wherever their edges allow it. With
-/// lines of 64 bytes, two lanes that read the same 16 bytes of their lines then use different banks. `zero_line`: a line of
-/// zeros, for padding.
-[[nodiscard]] WholeRowNeuronTiles whole_row_neuron_tiles(const Csr<float>& gather, std::int64_t zero_line);
+/// lines of 64 bytes, two lanes that read the same 16 bytes of their lines then use different banks.
+[[nodiscard]] WholeRowNeuronTiles whole_row_neuron_tiles(const Csr<float>& gather);
 
 constexpr int kGroup = 16;  // neurons of a group
 

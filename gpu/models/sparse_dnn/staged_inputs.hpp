@@ -12,10 +12,6 @@ namespace sdnn {
                                                            MakeWindow make, void* stream);
 /// Where the arrays of such a layer lie.
 [[nodiscard]] PieceShape staged_shape(const Csr<float>& gather);
-/// The first layer takes rows of `entry` lines, not fewer than the network has neurons.
-[[nodiscard]] std::unique_ptr<LayerKernels> staged_kernels_with_entry(const SparseDnn& net, Index entry,
-                                                                      WindowBound bound, MakeWindow make,
-                                                                      void* stream);
 
 }  // namespace sdnn
 }  // namespace plumb

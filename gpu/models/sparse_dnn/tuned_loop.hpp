@@ -8,12 +8,8 @@
 //
 // With bounded memory rows are run in batches, and layers that are computed one launch each come and go (layer_window.hpp).
 // The weights of networks whose rows stay on chip are small: they are held.
-//
-// The first layer may take rows of more lines than the others have (equal_neurons.cu). Where rows stay on chip behind it alone, it is
-// a launch of its own.
 #pragma once
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -21,7 +17,6 @@
 #include "gpu/models/sparse_dnn/absorbing_rows.hpp"
 #include "gpu/models/sparse_dnn/device_memory.hpp"
 #include "gpu/models/sparse_dnn/layer_kernels.hpp"
-#include "gpu/models/sparse_dnn/staged_inputs.hpp"
 #include "gpu/models/sparse_dnn/whole_rows.hpp"
 #include "reference/models/sparse_dnn_streamed.hpp"
 
@@ -30,69 +25,39 @@ namespace sdnn {
 
 class TunedPlan final : public SdnnPlan {
  public:
-  using MakeKernels =
-      std::function<std::unique_ptr<LayerKernels>(const SparseDnn&, WindowBound, MakeWindow, void* stream)>;
+  using MakeKernels = std::unique_ptr<LayerKernels> (*)(const SparseDnn&, WindowBound, MakeWindow,
+                                                        void* stream);
 
   /// `WholeRows` carries whole rows on chip where they fit; `make` gives the kernels of single layers where
   /// not. Rows at one of the `states` leave.
   template <class WholeRows>
-  static std::unique_ptr<SdnnPlan> with(const SparseDnn& net, const MakeKernels& make,
+  static std::unique_ptr<SdnnPlan> with(const SparseDnn& net, MakeKernels make,
                                         std::optional<AbsorbingStates> states = {}) {
-    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, net.neurons, {}, std::move(states)));
+    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, {}, std::move(states)));
     plan->make_kernels<WholeRows>(make, make_window);
     return plan;
   }
 
   /// The same with at most `memory` bytes of the device's memory.
   template <class WholeRows>
-  static std::unique_ptr<SdnnPlan> streamed(const SparseDnn& net, const MakeKernels& make,
-                                            std::int64_t memory, MakeWindow windows = make_window) {
-    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, net.neurons, {memory}, {}));
+  static std::unique_ptr<SdnnPlan> streamed(const SparseDnn& net, MakeKernels make, std::int64_t memory,
+                                            MakeWindow windows = make_window) {
+    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, {memory}, {}));
     plan->make_kernels<WholeRows>(make, windows);
-    plan->require_batch();
+    static_cast<void>(
+        plan->memory_->batches(empty_rows(kPanel, net.neurons), 0, net.layers()));  // refuses now
     return plan;
-  }
-
-  /// The same, of class A, of a network whose first layer takes rows of `entry` lines, not fewer than it has neurons. Rows given to
-  /// layers behind it, and all answers, have a value for each neuron.
-  static std::unique_ptr<SdnnPlan> with_entry(const SparseDnn& net, Index entry, WindowBound bound,
-                                              std::optional<AbsorbingStates> states) {
-    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, entry, bound, std::move(states)));
-    plan->make_entry_kernels();
-    if (bound.streams()) plan->require_batch();
-    return plan;
-  }
-
-  /// What that takes of a device, which need not be there.
-  static SdnnDeviceCount count_with_entry(const SparseDnn& net, Index entry, const SdnnDeviceUse& use) {
-    HeldWeights held;
-    switch (entry_way(net, entry, use.limits)) {
-      case EntryWay::on_chip:
-        held.weights = WholeRowNet::bytes_for(net, 0, entry);
-        break;
-      case EntryWay::first_staged:
-        held = held_in_window(first_layer(net), staged_shape, {use.memory});
-        held.weights += WholeRowNet::bytes_for(net, 1, net.neurons);
-        break;
-      case EntryWay::staged:
-        held = held_in_window(net, staged_shape, {use.memory});
-        break;
-    }
-    if (entry_way(net, entry, use.limits) != EntryWay::staged)
-      held.layers = net.layers(), held.whole_rows = true;
-    const TunedMemory memory(net, entry, use, held);
-    return [memory](const Csr<float>& y) { return memory.of_all(y); };
   }
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
     if (!bound_.streams()) return run_batch(y, first, last);
     const std::vector<std::int64_t> ends = memory_->batches(y, first, last);
-    if (!whole_rows_) staged_->window().begin(first, last, static_cast<Index>(ends.size()));
+    if (staged_) staged_->window().begin(first, last, static_cast<Index>(ends.size()));
     SdnnRun all =
         run_in_batches(y, ends, [&](const Csr<float>& batch) { return run_batch(batch, first, last); });
     all.streaming->memory = bound_.memory;
     all.streaming->window = net_.layers();
-    if (!whole_rows_) {
+    if (staged_) {
       all.streaming->window = staged_->window().size();
       *all.streaming += staged_->window().copied();
     }
@@ -100,79 +65,35 @@ class TunedPlan final : public SdnnPlan {
   }
 
  private:
-  TunedPlan(const SparseDnn& net, Index entry, WindowBound bound, std::optional<AbsorbingStates> states)
-      : net_(net), entry_(entry), bound_(bound), states_(std::move(states)) {}
+  TunedPlan(const SparseDnn& net, WindowBound bound, std::optional<AbsorbingStates> states)
+      : net_(net), bound_(bound), states_(std::move(states)) {}
 
   template <class WholeRows>
-  void make_kernels(const MakeKernels& make, MakeWindow windows) {
+  void make_kernels(MakeKernels make, MakeWindow windows) {
     if (WholeRows::fits(net_.neurons, limits_of_device())) {
       whole_rows_ = std::make_unique<WholeRows>(net_, stream_.get());
     } else {
       staged_ = make(net_, bound_, windows, stream_.get());
     }
-    count_memory();
-  }
-
-  /// How the first layer is carried, where it may take more lines than the others.
-  enum class EntryWay { on_chip, first_staged, staged };
-  static EntryWay entry_way(const SparseDnn& net, Index entry, const DeviceLimits& limits) {
-    if (WholeRowNet::fits(entry, limits)) return EntryWay::on_chip;
-    return entry > net.neurons && WholeRowNet::fits(net.neurons, limits) ? EntryWay::first_staged
-                                                                         : EntryWay::staged;
-  }
-  static SparseDnn first_layer(const SparseDnn& net) {
-    return {net.neurons, net.bias, net.cap, {*net.layer(0)}};
-  }
-
-  void make_entry_kernels() {
-    void* const stream = stream_.get();
-    const auto staged = [&](const SparseDnn& net) {
-      staged_ = staged_kernels_with_entry(net, entry_, bound_, make_window, stream);
-    };
-    switch (entry_way(net_, entry_, limits_of_device())) {
-      case EntryWay::on_chip:
-        whole_rows_ = std::make_unique<WholeRowNet>(net_, 0, entry_, stream);
-        break;
-      case EntryWay::first_staged:
-        whole_rows_ = std::make_unique<WholeRowNet>(net_, 1, net_.neurons, stream);
-        staged(first_layer(net_));
-        break;
-      case EntryWay::staged:
-        staged(net_);
-        break;
-    }
-    count_memory();
-  }
-
-  /// Once the kernels have their weights.
-  void count_memory() {
     HeldWeights held{0, 0, net_.layers(), whole_rows_ != nullptr};
     if (whole_rows_) held.weights = whole_rows_->device_bytes();
     if (staged_) {
       const LayerWindow& window = staged_->window();
       held.weights += window.weights_bytes(), held.descriptions = window.description_bytes();
-      if (!whole_rows_) held.layers = window.size();
+      held.layers = window.size();
     }
-    memory_.emplace(net_, entry_, SdnnDeviceUse{limits_of_device(), bound_.memory, states_.has_value()},
-                    held);
+    memory_.emplace(net_, SdnnDeviceUse{limits_of_device(), bound_.memory, states_.has_value()}, held);
   }
-
-  /// Errors: the least batch does not fit beside the weights.
-  void require_batch() const {
-    static_cast<void>(memory_->batches(empty_rows(kPanel, net_.neurons), 0, net_.layers()));
-  }
-
-  [[nodiscard]] Layout layout_at(Index l) const { return memory_->layout_at(l); }
 
   SdnnRun run_batch(const Csr<float>& y, std::int64_t first, std::int64_t last) {
-    const Layout layout{net_.neurons, kPanel}, last_layout = layout_at(last);
+    const Layout layout{net_.neurons, kPanel};
     const SdnnDeviceMemory needed = memory_->of_run(y.rows, y.nnz(), first, last);
     require_device_memory(needed.bytes() - needed.weights - needed.plan,
                           "sparse DNN: activations of " + std::to_string(y.rows) + " rows");
     void* const stream = stream_.get();
     State s{DeviceRows(y, stream),
             ActiveRows(y.rows, last - first, stream),
-            DeviceArray<float>(layout_at(first).size(y.rows), "activations"),
+            DeviceArray<float>(layout.size(y.rows), "activations"),
             DeviceArray<float>(layout.size(y.rows), "activations"),
             DeviceMarks(last - first + 2),
             {},
@@ -207,10 +128,10 @@ class TunedPlan final : public SdnnPlan {
     result.layer_seconds = share_time(s.marks.seconds(), s.launches, result.active);
     const Index count = result.active.back();
     if (s.place != nullptr) {
-      move_rows(s.in.data(), last_layout, s.place, count, s.out.data(), last_layout, stream);
+      move_rows(s.in.data(), layout, s.place, count, s.out.data(), layout, stream);
       std::swap(s.in, s.out);
     }
-    result.y = fetch_answer(s.in.data(), last_layout, s.active.ids.data(), count, y.rows, stream,
+    result.y = fetch_answer(s.in.data(), layout, s.active.ids.data(), count, y.rows, stream,
                             s.absorbed ? s.absorbed->at_cap(stream) : FinishedRows());
     if (s.absorbed) count_absorbed(result, s.absorbed->left(stream));
     return result;
@@ -257,62 +178,36 @@ class TunedPlan final : public SdnnPlan {
   };
 
   /// The active inputs, listed, as panels in `in`.
-  void densify(State& s, const Layout& layout) {
+  void densify(State& s) {
     s.active.list_inputs(s.inputs, stream_.get());
     if (s.inputs.distinct) {
-      panel_inputs(s.inputs, s.active, layout.neurons, s.in.data(), stream_.get());
+      panel_inputs(s.inputs, s.active, net_.neurons, s.in.data(), stream_.get());
       return;
     }
     device_fill(s.in.data(), 0, static_cast<std::size_t>(s.in.bytes()), stream_.get());
-    scatter_inputs(s.inputs, s.active, layout, s.in.data(), stream_.get());
-  }
-
-  /// The first layer where whole rows stay on chip only behind it: the active rows lie side by side in `in`.
-  void run_entry_layer(State& s) {
-    void* const stream = stream_.get();
-    densify(s, layout_at(0));
-    staged_->run(0, s.in.data(), nullptr, s.active.count(0), s.out.data(), s.active.active_bits.data(),
-                 stream);
-    s.active.relist(s.active.count(0), s.active.count(1), stream);
-    compact_rows(s.out.data(), s.active.place.data(), s.active.count(1), net_.neurons, s.in.data(), stream);
-    s.add_launch(1, stream);
-  }
-
-  /// What enters layer l: the inputs as they are given, or the rows side by side in `in`, `at` layers into the run.
-  [[nodiscard]] TileSource inputs_before(const State& s, Index l) const {
-    return {layout_at(l).neurons, s.active.counts.data(), nullptr, nullptr, s.inputs.row_ptr.data(),
-            s.inputs.col.data(),  s.inputs.val.data()};
-  }
-  [[nodiscard]] TileSource panels_before(const State& s, Index l, Index at) const {
-    return {layout_at(l).neurons,
-            s.active.count(at),
-            s.in.data(),
-            s.active.ids.data(),
-            nullptr,
-            nullptr,
-            nullptr};
+    scatter_inputs(s.inputs, s.active, {net_.neurons, kPanel}, s.in.data(), stream_.get());
   }
 
   void run_whole_rows(State& s, Index first, Index last) {
     void* const stream = stream_.get();
-    const bool entry_layer = staged_ && first == 0 && last > 0;
-    bool from_inputs = !entry_layer && s.inputs.distinct && first < last;
-    if (entry_layer) {
-      run_entry_layer(s);
-    } else if (!from_inputs) {
-      densify(s, layout_at(first));
-    }
+    bool from_inputs = s.inputs.distinct && first < last;
+    if (!from_inputs) densify(s);
     const Index on_chip = device_multiprocessors() * kTileRows;
     Index known = s.inputs.rows, before = known;  // rows entering some layer up to this one
     Pieces pieces(s);
-    for (Index l = entry_layer ? 1 : first; l < last;) {
+    for (Index l = first; l < last;) {
       // `known` is one launch old. If rows continue to become inactive at the rate of the launch before, they
       // now fit, with half the room to spare. If not, a multiprocessor has more than one tile.
       const bool tail = known <= on_chip || 2 * known * known <= on_chip * before;
       // Writing out a tile and filling it again costs as much as one or two layers: three layers are run per
       // launch.
       const Index end = tail ? pieces.end_after(l, known, last) : std::min(last, l + 3);
-      const TileSource source = from_inputs ? inputs_before(s, l) : panels_before(s, l, l - first);
+      const TileSource source{from_inputs ? s.active.counts.data() : s.active.count(l - first),
+                              from_inputs ? nullptr : s.in.data(),
+                              from_inputs ? nullptr : s.active.ids.data(),
+                              s.inputs.row_ptr.data(),
+                              s.inputs.col.data(),
+                              s.inputs.val.data()};
       if (!tail && l > first) s.count.fetch(s.active.count(l - first), stream);
       whole_rows_->run(l, end, tail || known <= 2 * on_chip ? Tiles::few : Tiles::many, source,
                        s.active.count(l - first), s.out.data(), s.active.ids_before.data(), stream);
@@ -348,7 +243,7 @@ class TunedPlan final : public SdnnPlan {
 
   void run_staged(State& s, Index first, Index last) {
     void* const stream = stream_.get();
-    densify(s, layout_at(first));
+    densify(s);
     Index known = s.inputs.rows, before = known;  // rows entering the layer just queued, and the one before
     Index held = known;                           // rows it leaves side by side: some may be inactive
     int calm =
@@ -449,12 +344,11 @@ class TunedPlan final : public SdnnPlan {
   }
 
   const SparseDnn& net_;
-  Index entry_;  // lines of rows that enter the first layer
   WindowBound bound_;
   std::optional<AbsorbingStates> states_;
   DeviceStream stream_;
   std::unique_ptr<WholeRowKernels> whole_rows_;  // null: all layers are `staged_`
-  std::unique_ptr<LayerKernels> staged_;         // with `whole_rows_`: the first layer, or null
+  std::unique_ptr<LayerKernels> staged_;         // null: all layers are `whole_rows_`
   std::optional<TunedMemory> memory_;            // once the kernels are made
 };
 

@@ -33,9 +33,8 @@ PLUMB_DEVICE Range chunks_of(const WholeRowLayers& w, Index layer, int neuron_ti
 
 /// Fills the tile with rows [r0, r0 + kTileRows) of the source; rows from `rows` on are zeros. Sets the bits
 /// of inputs with a non-zero in `active_inputs`, which is 0 before. Ends in a barrier.
-PLUMB_DEVICE void fill_tile(const TileSource& source, Index r0, Index rows,
-                            float4* lines /* (source.lines, kParts) */, unsigned* active_inputs) {
-  const Layout layout{source.lines, kPanel};
+PLUMB_DEVICE void fill_tile(const TileSource& source, const Layout& layout, Index r0, Index rows,
+                            float4* lines /* (neurons + 1, kParts) */, unsigned* active_inputs) {
   float* const words = reinterpret_cast<float*>(lines);
   const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   const int neurons = static_cast<int>(layout.neurons);
@@ -76,14 +75,14 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
     sdnn_whole_row_layers(WholeRowLayers w, Index first, Index last, Layout layout, TileSource source,
                           std::int32_t* counts, float bias, float cap, float* out, std::int32_t* ids_out) {
   constexpr int kSlots = static_cast<int>(kWholeRowNeurons) / kThreads;  // neurons of a lane, at most
-  PLUMB_DYNAMIC_SHARED(float4, lines);                                   // (w.lines + 1, kParts)
+  PLUMB_DYNAMIC_SHARED(float4, lines);                                   // (neurons + 1, kParts)
   __shared__ unsigned active_bits[2], active_inputs;
   __shared__ std::int32_t base;
   float* const words = reinterpret_cast<float*>(lines);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int warps = static_cast<int>(blockDim.x) / 32, neurons = static_cast<int>(layout.neurons);
   const Index rows = *source.rows;
-  if (threadIdx.x < kTileRows) words[w.lines * kTileRows + static_cast<int>(threadIdx.x)] = 0;
+  if (threadIdx.x < kTileRows) words[neurons * kTileRows + static_cast<int>(threadIdx.x)] = 0;
   if (threadIdx.x == 0) active_bits[0] = active_bits[1] = active_inputs = 0;
   for (Index r0 = static_cast<Index>(blockIdx.x) * kTileRows; r0 < rows;
        r0 += static_cast<Index>(gridDim.x) * kTileRows) {
@@ -91,7 +90,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
     Chunk<uint4> ahead = {};
     if (kAhead && range.begin < range.end) ahead = load_chunk(w.line, w.value, range.begin, lane);
     __syncthreads();  // the tile before is written out
-    fill_tile(source, r0, rows, lines, &active_inputs);
+    fill_tile(source, layout, r0, rows, lines, &active_inputs);
     unsigned active = 0;
     for (Index l = first; l < last; ++l) {
       float4 result[kSlots][kParts];
@@ -162,12 +161,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   }
 }
 
-Index tile_bytes(Index lines) { return (lines + 1) * kTileRows * 4; }
-
-std::vector<WholeRowNeuronTiles> prepare(const SparseDnn& net, Index begin, Index lines) {
-  return make_parts<WholeRowNeuronTiles>(
-      net, begin, [lines](const Csr<float>& gather) { return whole_row_neuron_tiles(gather, lines); });
-}
+Index tile_bytes(Index neurons) { return (neurons + 1) * kTileRows * 4; }
 
 Index bytes_of(const std::vector<WholeRowNeuronTiles>& parts) {
   Index bytes = 0;
@@ -180,22 +174,20 @@ Index bytes_of(const std::vector<WholeRowNeuronTiles>& parts) {
 
 }  // namespace
 
-bool WholeRowNet::fits(Index lines, const DeviceLimits& limits) {
-  return lines > 0 && lines <= kWholeRowNeurons && tile_bytes(lines) + 64 <= limits.shared_bytes;
+bool WholeRowNet::fits(Index neurons, const DeviceLimits& limits) {
+  return neurons > 0 && neurons <= kWholeRowNeurons && tile_bytes(neurons) + 64 <= limits.shared_bytes;
 }
 
-Index WholeRowNet::bytes_for(const SparseDnn& net, Index begin, Index lines) {
-  return bytes_of(prepare(net, begin, lines));
+Index WholeRowNet::bytes_for(const SparseDnn& net) {
+  return bytes_of(make_parts<WholeRowNeuronTiles>(net, whole_row_neuron_tiles));
 }
 
-WholeRowNet::WholeRowNet(const SparseDnn& net, Index begin, Index lines, void* stream)
+WholeRowNet::WholeRowNet(const SparseDnn& net, void* stream)
     : neurons_(net.neurons),
-      begin_(begin),
-      lines_(lines),
       bias_(net.bias),
       cap_(net.cap),
       neuron_tiles_(static_cast<int>(ceil_div(net.neurons, kLanes))) {
-  const auto parts = prepare(net, begin, lines);
+  const auto parts = make_parts<WholeRowNeuronTiles>(net, whole_row_neuron_tiles);
   std::vector<Index> first;
   Index chunks = 0;
   for (const WholeRowNeuronTiles& b : parts) {
@@ -218,9 +210,7 @@ WholeRowNet::WholeRowNet(const SparseDnn& net, Index begin, Index lines, void* s
 
 void WholeRowNet::run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts,
                       float* out, std::int32_t* ids_out, void* stream) const {
-  constexpr Index kLinesOfWarp = 128;  // that a warp should fill at most
   const WholeRowLayers w{neuron_tiles_,
-                         static_cast<int>(lines_),
                          neuron_.data(),
                          chunk_begin_.data(),
                          first_chunk_.data(),
@@ -228,11 +218,10 @@ void WholeRowNet::run(Index first, Index last, Tiles tiles, const TileSource& so
                          reinterpret_cast<const float4*>(value_.data())};
   const bool many = tiles == Tiles::many;
   const auto kernel = many ? sdnn_whole_row_layers<256, 2, false> : sdnn_whole_row_layers<512, 1, true>;
-  const int warps = std::max(neuron_tiles_, static_cast<int>(ceil_div(source.lines, kLinesOfWarp)));
-  const int threads = std::min(warps * kLanes, many ? 256 : 512);
+  const int threads = std::min(neuron_tiles_ * kLanes, many ? 256 : 512);
   launch(kernel, device_multiprocessors() * (many ? 2 : 1), threads,
-         static_cast<std::size_t>(tile_bytes(lines_)), stream, w, first - begin_, last - begin_,
-         Layout{neurons_, kPanel}, source, counts, bias_, cap_, out, ids_out);
+         static_cast<std::size_t>(tile_bytes(neurons_)), stream, w, first, last, Layout{neurons_, kPanel},
+         source, counts, bias_, cap_, out, ids_out);
 }
 
 }  // namespace sdnn

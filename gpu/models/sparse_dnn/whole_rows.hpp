@@ -11,7 +11,7 @@ constexpr Index kTileRows = 16;
 
 /// Layers of neuron tiles in device memory; all have the same number of neuron tiles.
 struct WholeRowLayers {
-  int neuron_tiles, lines;          // of a tile: the line behind them holds zeros
+  int neuron_tiles;
   const std::int32_t* neuron;       // (layers, neuron tiles, 32)
   const std::int32_t* chunk_begin;  // (layers, neuron tiles + 1), each layer's from 0
   const Index* first_chunk;         // (layers)
@@ -33,7 +33,6 @@ struct GroupLayers {
 
 /// Where tiles come from: rows side by side in panels, or the inputs themselves, whose columns are distinct.
 struct TileSource {
-  Index lines;               // that a row has there
   const std::int32_t* rows;  // how many there are
   const float* y;            // panels of 32 rows; null: the inputs
   const std::int32_t* ids;   // of the rows; null: they count from 0
@@ -107,15 +106,12 @@ class WholeRowKernels {
 /// general (A): every edge separately.
 class WholeRowNet final : public WholeRowKernels {
  public:
-  /// Whether a tile of so many lines fits the chip.
-  [[nodiscard]] static bool fits(Index lines, const DeviceLimits& limits);
-  /// device_bytes() of layers from `begin` on.
-  [[nodiscard]] static Index bytes_for(const SparseDnn& net, Index begin, Index lines);
+  /// Whether a tile of rows of so many neurons fits the chip.
+  [[nodiscard]] static bool fits(Index neurons, const DeviceLimits& limits);
+  /// device_bytes() of a network.
+  [[nodiscard]] static Index bytes_for(const SparseDnn& net);
 
-  WholeRowNet(const SparseDnn& net, void* stream) : WholeRowNet(net, 0, net.neurons, stream) {}
-  /// Layers from `begin` on, the first of which may take more lines than there are neurons: up to `lines`. run() still counts from
-  /// the network's first layer.
-  WholeRowNet(const SparseDnn& net, Index begin, Index lines, void* stream);
+  WholeRowNet(const SparseDnn& net, void* stream);
   void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts, float* out,
            std::int32_t* ids_out, void* stream) const override;
   [[nodiscard]] Index device_bytes() const override {
@@ -123,7 +119,7 @@ class WholeRowNet final : public WholeRowKernels {
   }
 
  private:
-  Index neurons_, begin_, lines_;
+  Index neurons_;
   float bias_, cap_;
   int neuron_tiles_;
   DeviceArray<std::int32_t> neuron_, chunk_begin_;
@@ -135,9 +131,8 @@ class WholeRowNet final : public WholeRowKernels {
 /// shared_inputs (B): neurons with the same inputs together.
 class WholeRowGroups final : public WholeRowKernels {
  public:
-  [[nodiscard]] static bool fits(Index lines, const DeviceLimits& limits);
-  /// device_bytes(); `begin` is 0, and there is a line for each neuron.
-  [[nodiscard]] static Index bytes_for(const SparseDnn& net, Index begin, Index lines);
+  [[nodiscard]] static bool fits(Index neurons, const DeviceLimits& limits);
+  [[nodiscard]] static Index bytes_for(const SparseDnn& net);
 
   WholeRowGroups(const SparseDnn& net, void* stream);
   void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts, float* out,

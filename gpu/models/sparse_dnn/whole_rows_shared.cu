@@ -365,21 +365,21 @@ Index bytes_of(const std::vector<GroupNeuronTiles>& layers) {
 
 }  // namespace
 
-Index WholeRowGroups::bytes_for(const SparseDnn& net, Index /*begin*/, Index /*lines*/) {
-  return bytes_of(make_parts<GroupNeuronTiles>(net, 0, group_neuron_tiles));
+Index WholeRowGroups::bytes_for(const SparseDnn& net) {
+  return bytes_of(make_parts<GroupNeuronTiles>(net, group_neuron_tiles));
 }
 
-bool WholeRowGroups::fits(Index lines, const DeviceLimits& limits) {
-  return copies_in_bulk(limits) && lines > 0 && lines <= kWholeRowNeurons &&
-         std::max(3 * tile_bytes(lines) + EveryGroup<kManyStages>::kBytes,
-                  2 * tile_bytes(lines) + EveryGroup<kFewStages>::kBytes) +
+bool WholeRowGroups::fits(Index neurons, const DeviceLimits& limits) {
+  return copies_in_bulk(limits) && neurons > 0 && neurons <= kWholeRowNeurons &&
+         std::max(3 * tile_bytes(neurons) + EveryGroup<kManyStages>::kBytes,
+                  2 * tile_bytes(neurons) + EveryGroup<kFewStages>::kBytes) +
                  64 <=
              limits.shared_bytes;
 }
 
 WholeRowGroups::WholeRowGroups(const SparseDnn& net, void* stream)
     : neurons_(net.neurons), bias_(net.bias), cap_(net.cap), layers_(net.layers()) {
-  auto parts = make_parts<GroupNeuronTiles>(net, 0, group_neuron_tiles);
+  auto parts = make_parts<GroupNeuronTiles>(net, group_neuron_tiles);
   std::vector<std::int32_t> begin;
   std::vector<GroupStep> step;
   neuron_tiles_ = most_neuron_tiles(parts);

@@ -1,7 +1,6 @@
 // One gather kernel, right or with one planted fault, in the loop of the layer-by-layer pipelines.
 #include "gpu/tests/faults/sparse_dnn.hpp"
 
-#include "gpu/models/sparse_dnn/equal_neurons.hpp"
 #include "gpu/models/sparse_dnn/layer_by_layer.hpp"
 #include "gpu/models/sparse_dnn/shared_inputs.hpp"
 #include "gpu/models/sparse_dnn/staged_inputs.hpp"
@@ -148,74 +147,6 @@ std::unique_ptr<SdnnPlan> faulty_streamed_plan(const SparseDnn& net, std::int64_
       return with(FaultyWindow<StreamFault::place_next_door>::make);
   }
   return nullptr;
-}
-
-namespace {
-
-/// Of neurons with the same inputs in the same order the first one's weights.
-MergedLayers merged_by_inputs(const SparseDnn& net) {
-  SparseDnn ones = net;
-  for (Csr<float>& w : ones.gather) std::fill(w.val.begin(), w.val.end(), 1.0F);
-  MergedLayers merged = merge_equal_neurons(ones);
-  merged.net = &net;
-  for (std::size_t l = 0; l < merged.made.size(); ++l) {
-    if (!merged.made[l]) continue;
-    const Csr<float>& w = net.gather[l];
-    std::vector<float> weights;
-    for (std::size_t j = 0, next = 0; j < merged.place[l + 1].size(); ++j) {
-      if (merged.place[l + 1][j] != static_cast<std::int32_t>(next)) continue;
-      weights.insert(weights.end(), w.val.begin() + w.row_ptr[j], w.val.begin() + w.row_ptr[j + 1]);
-      ++next;
-    }
-    merged.made[l]->val = weights;
-  }
-  return merged;
-}
-
-void drop_repeats(Csr<float>& w) {
-  Csr<float> once;
-  once.rows = w.rows, once.cols = w.cols;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(w.rows); ++j) {
-    const auto begin = static_cast<std::ptrdiff_t>(once.col.size());
-    for (auto k = static_cast<std::size_t>(w.row_ptr[j]); k < static_cast<std::size_t>(w.row_ptr[j + 1]);
-         ++k) {
-      if (std::find(once.col.begin() + begin, once.col.end(), w.col[k]) != once.col.end()) continue;
-      once.col.push_back(w.col[k]);
-      once.val.push_back(w.val[k]);
-    }
-    once.row_ptr.push_back(static_cast<std::int32_t>(once.col.size()));
-  }
-  w = std::move(once);
-}
-
-/// Inputs by the numbers of neurons: those below the number of places, any others as the last place.
-void name_by_number(const SparseDnn& net, MergedLayers& merged) {
-  for (std::size_t l = 1; l < merged.made.size(); ++l) {
-    if (!merged.made[l]) continue;
-    const Csr<float>& w = net.gather[l];
-    std::size_t to = 0;
-    for (std::size_t j = 0, next = 0; j < merged.place[l + 1].size(); ++j) {
-      if (merged.place[l + 1][j] != static_cast<std::int32_t>(next)) continue;
-      for (std::int32_t k = w.row_ptr[j]; k < w.row_ptr[j + 1]; ++k)
-        merged.made[l]->col[to++] =
-            std::min(w.col[static_cast<std::size_t>(k)], static_cast<std::int32_t>(merged.widths[l]) - 1);
-      ++next;
-    }
-  }
-}
-
-}  // namespace
-
-std::unique_ptr<SdnnPlan> faulty_equal_plan(const SparseDnn& net, EqualFault fault) {
-  MergedLayers merged =
-      fault == EqualFault::weights_not_compared ? merged_by_inputs(net) : merge_equal_neurons(net);
-  if (fault == EqualFault::repeats_dropped) {
-    for (auto& made : merged.made)
-      if (made) drop_repeats(*made);
-  }
-  if (fault == EqualFault::same_names_only) name_by_number(net, merged);
-  if (fault == EqualFault::answer_of_before) merged.place.back() = merged.place[merged.place.size() - 2];
-  return equal_neurons_plan(net, std::move(merged));
 }
 
 namespace {

@@ -37,16 +37,4 @@ enum class StreamFault {
 [[nodiscard]] std::unique_ptr<SdnnPlan> faulty_streamed_plan(const SparseDnn& net, std::int64_t memory,
                                                              StreamFault fault);
 
-/// Of neurons that are computed once.
-enum class EqualFault {
-  none,
-  weights_not_compared,  // neurons with the same inputs are taken for equal
-  repeats_dropped,       // a neuron that reads equal neurons reads their value once
-  same_names_only,       // an input is looked up by its number, not by the place of its neuron
-  answer_of_before,      // values are copied to the neurons that are equal in the layer before
-};
-
-/// As gpu_equal_neurons, but for the fault.
-[[nodiscard]] std::unique_ptr<SdnnPlan> faulty_equal_plan(const SparseDnn& net, EqualFault fault);
-
 }  // namespace plumb::sdnn_faults
