@@ -61,8 +61,11 @@ class Formula {
   [[nodiscard]] double elements(const FormulaGraph::Sizes&) const;
   [[nodiscard]] std::string role_of(const std::string& extent) const;
   [[nodiscard]] Layout layout() const;
+  [[nodiscard]] bool has_answer_without(std::size_t extent) const;
   [[nodiscard]] bool has_answer(const FormulaGraph::Sizes&) const;
   [[nodiscard]] std::vector<std::int64_t> primes() const;
+  template <class V>
+  void spread_out(V* data, std::int64_t count, const Case&, const std::vector<std::int64_t>& sizes) const;
   void validate_values(const SignatureArray&, const FormulaArray&,
                        const std::vector<std::int64_t>& sizes) const;
   [[nodiscard]] FormulaData data(const FormulaCall&) const;
@@ -74,6 +77,7 @@ class Formula {
   std::optional<FormulaGraph> other_;
   Arithmetic::Transform form_;
   FormulaOptions options_;
+  std::vector<bool> needed_;  // of each extent of the signature: where it is 0 there is no answer
 };
 
 /// The one place where a bound of a formula meets a declared arithmetic. The oracle has the bound in units of the rounding of its type: that of a
