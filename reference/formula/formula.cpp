@@ -349,6 +349,11 @@ bool Formula::is_degenerate(const FormulaCall& call) const {
   const std::vector<std::int64_t> all = sizes(call);
   std::int64_t elements = 0;
   for (const FormulaArray& a : call.outputs) elements += a.rows * a.cols;
+  for (const FormulaArray& a : call.inputs) {  // rows of one entry: what is normalised over a row is 1
+    bool any_longer = a.row_ptr == nullptr;
+    for (std::int64_t i = 0; !any_longer && i < a.rows; ++i) any_longer = a.row_ptr[i + 1] > a.row_ptr[i] + 1;
+    if (!any_longer) return true;
+  }
   return elements <= 16 || std::any_of(all.begin(), all.end(), [](std::int64_t s) { return s <= 1; });
 }
 
