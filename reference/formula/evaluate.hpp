@@ -20,7 +20,7 @@ struct FormulaArray {
   std::int64_t rows = 0, cols = 0, ld = 0;
   const std::int32_t *row_ptr = nullptr, *col = nullptr;  // of a sparse operand
   std::int64_t entries = 0;
-  bool vector = false;
+  bool vector = false, sparse = false;
 };
 
 /// What a formula is evaluated on.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "reference/core/csr.hpp"
 #include "reference/core/error.hpp"
@@ -303,8 +304,25 @@ void Formula::spread_out(V* data, std::int64_t count, const Case& c,
   for (std::int64_t k = 0; k < count; ++k) data[k] = (data[k] * spread + mean) * factor;
 }
 
+// Throws Error where a member of PLUMB_INPUTS or PLUMB_OUTPUTS is of another kind than its array of the signature.
+void Formula::check_members(const FormulaCall& call) const {
+  const auto check = [&](const SignatureArray& a, const FormulaArray& member) {
+    const auto kind_of = [](bool sparse, bool indices, bool vector) {
+      return sparse ? "Sparse" : indices ? "Indices" : vector ? "Vector" : "Matrix";
+    };
+    const std::string wanted = kind_of(a.sparse, !a.of.empty(), is_vector(a)),
+                      found = kind_of(member.sparse, member.kind == Format::i32, member.vector);
+    if (wanted != found)
+      throw Error(fmt::format("{}: the signature's {} ({}) is a {}, its member a {}", op_, a.name,
+                              fmt::join(a.extents, ", "), wanted, found));
+  };
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) check(signature_.inputs[i], call.inputs[i]);
+  for (std::size_t o = 0; o < call.outputs.size(); ++o) check(signature_.outputs[o], call.outputs[o]);
+}
+
 template <class V>
 void Formula::make(const Case& c, Arena& arena, FormulaCall& call) const {
+  check_members(call);
   std::vector<std::int64_t> sizes;
   for (const std::string& e : signature_.extents) sizes.push_back(c.integer(e));
   if (signature_.holds_extents()) call.extents = sizes;

@@ -66,6 +66,7 @@ class Formula {
   [[nodiscard]] std::vector<std::int64_t> primes() const;
   template <class V>
   void spread_out(V* data, std::int64_t count, const Case&, const std::vector<std::int64_t>& sizes) const;
+  void check_members(const FormulaCall&) const;
   void validate_values(const SignatureArray&, const FormulaArray&,
                        const std::vector<std::int64_t>& sizes) const;
   [[nodiscard]] FormulaData data(const FormulaCall&) const;
@@ -96,7 +97,7 @@ FormulaArray formula_array(const DenseView<E, S>& v) {
 }
 template <class E, Space S>
 FormulaArray formula_array(const CsrView<E, S>& v) {
-  return {v.val, kFormat<E>, v.rows, v.cols, 0, v.row_ptr, v.col, v.nnz, false};
+  return {v.val, kFormat<E>, v.rows, v.cols, 0, v.row_ptr, v.col, v.nnz, false, true};
 }
 
 template <class E, Space S>

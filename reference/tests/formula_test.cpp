@@ -331,7 +331,7 @@ void rmsnorm_rows(std::int64_t rows, Stored<T> stored) {
   check_right("rmsnorm", right), check_found("rmsnorm, epsilon outside", outside);
   check_found("rmsnorm, 2^-7", scaled);
   CHECK(static_cast<double>(dropped.failed) >=
-        0.9 * static_cast<double>(dropped.rows));  // the last one may be nearly 0
+        (stored.narrow() ? 0.8 : 0.9) * static_cast<double>(dropped.rows));  // the last one may be nearly 0
 }
 
 template <class T>
@@ -359,7 +359,8 @@ void layernorm_rows(std::int64_t rows, Stored<T> stored) {
                         layernorm_by<T>(Order::loop, Variance::one_pass, true, p, in, out);
                       });
   check_right("layernorm", right), check_right("layernorm, one_pass declared", one_pass);
-  check_found("layernorm, one_pass undeclared", undeclared),
+  // squares of narrow numbers are exact in fp32, and little is lost
+  check_found("layernorm, one_pass undeclared", undeclared, !stored.narrow()),
       check_found("layernorm, epsilon outside", outside);
 }
 
@@ -384,7 +385,7 @@ void attention_rows(std::int64_t rows, Stored<T> stored) {
       run(right, id(spread), Order::lanes, 16, 3, 0, T(1));
     }
     run(dropped, id(1), Order::loop, 0, 1, 1, T(1));
-    if (std::string(fill) != "few") run(scaled, id(1), Order::loop, 0, 1, 0, T(1 + 0x1p-7));
+    if (std::string(fill) != "few") run(scaled, id(30), Order::loop, 0, 1, 0, T(1 + 0x1p-7));
   }
   check_right("attention", right), check_found("attention, the last key dropped", dropped);
   check_found("attention, scores off by 2^-7", scaled);
@@ -392,8 +393,9 @@ void attention_rows(std::int64_t rows, Stored<T> stored) {
 
 template <class T>
 void all_rows(std::int64_t rows, Stored<T> stored = {}) {
-  CAPTURE(facts(stored.dtype).name);
-  MESSAGE(facts(stored.dtype).name);
+  const std::string type = facts(stored.dtype).name;
+  CAPTURE(type);
+  MESSAGE(type);
   softmax_rows<T>(rows, stored), rmsnorm_rows<T>(rows, stored), layernorm_rows<T>(rows, stored),
       attention_rows<T>(std::max<std::int64_t>(rows * 3 / 8, 2), stored);
 }
