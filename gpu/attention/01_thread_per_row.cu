@@ -4,6 +4,7 @@
 // Traffic   k and v once for each query, from the cache; o is kept in memory, and rescaled there.
 // Fails at  everything but few keys: o is read and written for each key.
 // Source    the definition.
+#include "gpu/common/functions.hpp"
 #include "gpu/common/rung.hpp"
 #include "reference/ops/attention.hpp"
 
@@ -11,9 +12,6 @@ namespace plumb {
 namespace {
 
 constexpr int kThreads = 128;
-
-PLUMB_DEVICE float exp_of(float x) { return expf(x); }
-PLUMB_DEVICE double exp_of(double x) { return exp(x); }
 
 template <class T>
 __global__ void __launch_bounds__(kThreads)

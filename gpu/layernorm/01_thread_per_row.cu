@@ -4,7 +4,9 @@
 // Traffic   x three times and y once.
 // Fails at  few rows, and wide ones: loads of neighbouring threads lie a row apart.
 // Source    the definition.
+#include "gpu/common/functions.hpp"
 #include "gpu/common/rung.hpp"
+#include "reference/core/values.hpp"
 #include "reference/ops/layernorm.hpp"
 
 namespace plumb {
@@ -12,21 +14,20 @@ namespace {
 
 constexpr int kThreads = 128;
 
-PLUMB_DEVICE float root_of(float x) { return sqrtf(x); }
-PLUMB_DEVICE double root_of(double x) { return sqrt(x); }
-
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     layernorm_thread_per_row(LayerNorm::Problem<T> p, LayerNorm::In<T, Space::device> in,
                              LayerNorm::Out<T, Space::device> out) {
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= in.x.rows) return;
-  T sum = T(0), squares = T(0);
-  for (Index j = 0; j < in.x.cols; ++j) sum += in.x(i, j);
-  const T mean = sum / static_cast<T>(in.x.cols);
-  for (Index j = 0; j < in.x.cols; ++j) squares += (in.x(i, j) - mean) * (in.x(i, j) - mean);
-  const T root = root_of(squares / static_cast<T>(in.x.cols) + p.eps);
-  for (Index j = 0; j < in.x.cols; ++j) out.y(i, j) = (in.x(i, j) - mean) / root * in.w[j] + in.b[j];
+  using V = scalar_t<T>;
+  V sum = V(0), squares = V(0);
+  for (Index j = 0; j < in.x.cols; ++j) sum += value(in.x(i, j));
+  const V mean = sum / static_cast<V>(in.x.cols);
+  for (Index j = 0; j < in.x.cols; ++j) squares += (value(in.x(i, j)) - mean) * (value(in.x(i, j)) - mean);
+  const V root = root_of(squares / static_cast<V>(in.x.cols) + p.eps);
+  for (Index j = 0; j < in.x.cols; ++j)
+    out.y(i, j) = stored<out_t<T>>((value(in.x(i, j)) - mean) / root * value(in.w[j]) + value(in.b[j]));
 }
 
 template <class T>
@@ -35,7 +36,7 @@ void run(const LayerNorm::Problem<T>& p, const LayerNorm::In<T, Space::device>& 
   launch(layernorm_thread_per_row<T>, ceil_div(in.x.rows, kThreads), kThreads, 0, context.stream, p, in, out);
 }
 
-PLUMB_REGISTER(LayerNorm, "01_thread_per_row", run, float, double);
+PLUMB_REGISTER(LayerNorm, "01_thread_per_row", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

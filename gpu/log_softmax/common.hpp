@@ -1,6 +1,7 @@
 // What the rungs of the log_softmax ladder share: names, the maximum that keeps NaN, sums of exponentials and
 // their merging. Header only.
 #pragma once
+#include "gpu/common/functions.hpp"
 #include "gpu/common/rung.hpp"
 #include "reference/ops/log_softmax.hpp"
 
@@ -18,11 +19,6 @@ template <class T>
 PLUMB_DEVICE T lowest() {  // what a maximum begins with
   return -static_cast<T>(INFINITY);
 }
-// Not the fast forms: the bound allows for the library's two ulp.
-PLUMB_DEVICE float exp_of(float x) { return expf(x); }
-PLUMB_DEVICE double exp_of(double x) { return exp(x); }
-PLUMB_DEVICE float log_of(float x) { return logf(x); }
-PLUMB_DEVICE double log_of(double x) { return log(x); }
 
 /// The larger of the two. It loses a NaN in x; the sum brings it back, since NaN - m is NaN.
 template <class T>

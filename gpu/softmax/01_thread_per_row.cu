@@ -4,7 +4,9 @@
 // Traffic   x three times and y once.
 // Fails at  few rows, and wide ones: loads of neighbouring threads lie a row apart.
 // Source    the definition.
+#include "gpu/common/functions.hpp"
 #include "gpu/common/rung.hpp"
+#include "reference/core/values.hpp"
 #include "reference/ops/softmax.hpp"
 
 namespace plumb {
@@ -12,18 +14,16 @@ namespace {
 
 constexpr int kThreads = 128;
 
-PLUMB_DEVICE float exp_of(float x) { return expf(x); }
-PLUMB_DEVICE double exp_of(double x) { return exp(x); }
-
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     softmax_thread_per_row(Softmax::In<T, Space::device> in, Softmax::Out<T, Space::device> out) {
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= in.x.rows) return;
-  T max = in.x(i, 0), sum = T(0);
-  for (Index j = 1; j < in.x.cols; ++j) max = in.x(i, j) > max ? in.x(i, j) : max;
-  for (Index j = 0; j < in.x.cols; ++j) sum += exp_of(in.x(i, j) - max);
-  for (Index j = 0; j < in.x.cols; ++j) out.y(i, j) = exp_of(in.x(i, j) - max) / sum;
+  using V = scalar_t<T>;
+  V max = value(in.x(i, 0)), sum = V(0);
+  for (Index j = 1; j < in.x.cols; ++j) max = value(in.x(i, j)) > max ? value(in.x(i, j)) : max;
+  for (Index j = 0; j < in.x.cols; ++j) sum += exp_of(value(in.x(i, j)) - max);
+  for (Index j = 0; j < in.x.cols; ++j) out.y(i, j) = stored<out_t<T>>(exp_of(value(in.x(i, j)) - max) / sum);
 }
 
 template <class T>
@@ -32,7 +32,7 @@ void run(const Softmax::Problem<T>&, const Softmax::In<T, Space::device>& in,
   launch(softmax_thread_per_row<T>, ceil_div(in.x.rows, kThreads), kThreads, 0, context.stream, in, out);
 }
 
-PLUMB_REGISTER(Softmax, "01_thread_per_row", run, float, double);
+PLUMB_REGISTER(Softmax, "01_thread_per_row", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -8,23 +8,31 @@
 
 namespace plumb {
 
-// Units are of rounding: 1 ulp is 2. NVIDIA counts ulps from the correctly rounded result, which is half a ulp from the true one. A quotient may
-// be a product with a reciprocal, a root one with a reciprocal root.
+// Units are of rounding: 1 ulp is 2 of them at most. NVIDIA counts ulps from the correctly rounded result, which is half a ulp from the true
+// one: 1 unit is added. CUDA: "CUDA C++ Programming Guide" of CUDA 13.0, section 17.1, tables 17 (fp32) and 18 (fp64), section 17.2, table 21
+// (intrinsics). PTX: "PTX ISA" 9.1. glibc: the ulps of its tests on x86-64 (libm-test-ulps, "Known Maximum Errors" of its manual, section 19.7).
 const Grant kGrants[6] = {
-    {Function::divide, 2, 5, "1/b and a (1/b), half a ulp each (IEEE 754); div.approx.f32: 2 ulp (PTX ISA)"},
-    {Function::sqrt, 5, 5, "rsqrtf: 2 ulp (CUDA C++ Programming Guide); rsqrt.approx.f32: 2^-22.9 (PTX ISA)"},
-    {Function::exp, 5, 6,
-     "expf: 2 ulp (CUDA C++ Programming Guide), 1 ulp (glibc); ex2.approx.f32: 2^-22 (PTX ISA)"},
-    {Function::log, 4, 8,
-     "logf: 1 ulp (CUDA C++ Programming Guide), 1 ulp (glibc); __logf: 3 ulp outside of [0.5, 2]"},
-    {Function::tanh, 5, 8192,
-     "tanhf: 2 ulp (CUDA C++ Programming Guide), 2 ulp (glibc); tanh.approx.f32: 2^-11 (PTX ISA)"},
-    {Function::erf, 5, 5, "erff: 2 ulp (CUDA C++ Programming Guide), 1 ulp (glibc)"}};
+    {Function::divide, 2, 5, 0, 0,
+     "1/b and a (1/b), half a ulp each (IEEE 754); __fdividef: 2 ulp (CUDA table 21)"},
+    {Function::sqrt, 5, 5, 0, 0,
+     "sqrtf: 0 ulp, rsqrtf: 2 ulp, rsqrt: 1 ulp (CUDA tables 17, 18); rsqrt.approx.f32: 2^-22.9 (PTX "
+     "9.7.3.17)"},
+    {Function::exp, 5, 5, 0, 2 * 1.173,
+     "expf: 2 ulp, exp: 1 ulp (CUDA tables 17, 18); 1 ulp (glibc); __expf: 2 + 1.173 |x| ulp (CUDA table "
+     "21)"},
+    {Function::log, 3, 7, 3.5888e-7, 0,  // 2^-21.41
+     "logf, log: 1 ulp (CUDA tables 17, 18); 1 ulp (glibc); __logf: 2^-21.41 in [0.5, 2], else 3 ulp (CUDA "
+     "table 21)"},
+    {Function::tanh, 5, 8192, 0, 0,
+     "tanhf: 2 ulp, tanh: 1 ulp (CUDA tables 17, 18); 2 ulp (glibc); tanh.approx.f32: 2^-11 (PTX 9.7.3.22)"},
+    {Function::erf, 5, 5, 0, 0, "erff, erf: 2 ulp (CUDA tables 17, 18); 1 ulp (glibc)"}};
 
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr Bounded kUnknown{0, 0, kInf};  // a number, of which nothing can be said
+
+bool is_negative(const Bounded& a) { return a.value < 0 && std::isfinite(a.value); }
 
 // The sum of two numbers of which the first is the larger one, as value and rest.
 Bounded renormalised(double value, double low, double error) {
@@ -108,10 +116,14 @@ Compute::Compute(Format format, Math math)
       largest_(facts(format).largest),
       wide_(facts(format).digits > 32) {}
 
-double Compute::granted(Function f) const {
-  const Grant& g = kGrants[static_cast<std::size_t>(f)];
-  return (math_ == Math::fast && !wide_ ? g.fast : g.library) * unit_;
-}
+const Grant& Compute::grant(Function f) { return kGrants[static_cast<std::size_t>(f)]; }
+
+double Compute::granted(Function f) const { return (is_fast() ? grant(f).fast : grant(f).library) * unit_; }
+
+// The GPU's approximations are fp32's.
+bool Compute::is_fast() const { return math_ == Math::fast && !wide_; }
+
+bool Compute::is_unknown(const Bounded& a) const { return a.error == kInf && !overflows(a); }
 
 bool Compute::overflows(const Bounded& a) const {
   return a.error == kInf && std::fabs(a.value) >= largest_ / 2;
@@ -150,8 +162,10 @@ Bounded Compute::multiply(const Bounded& a, const Bounded& b) const {
   return finished(product);
 }
 
-// A divisor beyond the range is infinite in a variant, or nearly: the quotient is then 0, or nearly.
+// A divisor beyond the range is infinite in a variant, or nearly: the quotient is then 0, or nearly. Of a division by 0, such as a mean of
+// nothing, nothing is said: what variants make of it is a matter of taste.
 Bounded Compute::divide(const Bounded& a, const Bounded& b) const {
+  if (b.value == 0 && std::isfinite(a.value)) return kUnknown;
   Bounded quotient = over(a, b);
   const double size = std::fabs(b.value);
   if (overflows(b)) {
@@ -168,19 +182,21 @@ Bounded Compute::divide(const Bounded& a, const Bounded& b) const {
 // A sum of squares is never negative: where it may be 0 its bound is what underflows. Any other number that may be negative has no root.
 Bounded Compute::sqrt(const Bounded& a) const {
   Bounded r = root(a);
-  if (a.error > a.value && a.error > 0x1p20 * facts(format_).eta) return kUnknown;
+  if (is_negative(a) || (a.error > a.value && a.error > 0x1p20 * facts(format_).eta)) return kUnknown;
   const double left = r.value - std::sqrt(std::max(0.0, a.value - a.error));
   const double right = std::sqrt(a.value + a.error) - r.value;
   r.error = std::max(left, right) + granted(Function::sqrt) * r.value;
   return finished(r);
 }
 
-// exp2(fma(x, c, ...)), as kernels have it, rounds x c: the argument moves by u |x|.
+// exp2(x c), as approximations have it, rounds x c and c: the argument moves by a multiple of |x|.
 Bounded Compute::exp(const Bounded& a) const {
+  if (is_unknown(a)) return kUnknown;
   const double value = std::exp(a.value);
   Bounded e = function(wide_, a, value, [](auto x) { return std::exp(x); });
   if (overflows(a) && a.value < 0) return {0, 0, eta_};
-  const double moved = a.error + (math_ == Math::fast ? unit_ * std::fabs(a.value) : 0);
+  const double moved =
+      a.error + (is_fast() ? grant(Function::exp).of_argument * unit_ * std::fabs(a.value) : 0);
   e.error = e.value * std::expm1(moved) + granted(Function::exp) * e.value * std::exp(moved) + eta_;
   if (e.value == 0) e.error = std::isinf(a.value) ? 0 : eta_;
   return finished(e);
@@ -188,13 +204,16 @@ Bounded Compute::exp(const Bounded& a) const {
 
 Bounded Compute::log(const Bounded& a) const {
   Bounded l = function(wide_, a, 1 / a.value, [](auto x) { return std::log(x); });
-  if (a.error > 0 && a.error >= a.value) return kUnknown;
+  if (is_negative(a) || (a.error > 0 && a.error >= a.value)) return kUnknown;
   const double moved = a.error > 0 ? -std::log1p(-a.error / a.value) : 0;
   l.error = moved + granted(Function::log) * (std::fabs(l.value) + moved);
+  if (is_fast() && a.value + a.error >= 0.5 && a.value - a.error <= 2)
+    l.error += grant(Function::log).near_zero;
   return finished(l);
 }
 
 Bounded Compute::tanh(const Bounded& a) const {
+  if (is_unknown(a)) return kUnknown;
   const double nearest = std::max(0.0, std::fabs(a.value) - a.error);
   const auto slope = [](double x) { return 1 / (std::cosh(x) * std::cosh(x)); };
   Bounded t = function(wide_, a, slope(a.value), [](auto x) { return std::tanh(x); });
@@ -204,6 +223,7 @@ Bounded Compute::tanh(const Bounded& a) const {
 }
 
 Bounded Compute::erf(const Bounded& a) const {
+  if (is_unknown(a)) return kUnknown;
   constexpr double kTwoBySqrtPi = 1.1283791670955126;
   const double nearest = std::max(0.0, std::fabs(a.value) - a.error);
   const auto slope = [](double x) { return kTwoBySqrtPi * std::exp(-x * x); };

@@ -17,13 +17,15 @@ struct Bounded {
   double error = 0;           // the bound; relative to nothing
 };
 
-/// What a function call may err by, in units of rounding relative to its result.
+/// What a function call may err by, in units of rounding relative to its result, where nothing else is said.
 enum class Function : std::uint8_t { divide, sqrt, exp, log, tanh, erf };
 struct Grant {
   Function function;
   double library;      // of a library's function in fp32 and fp64
   double fast;         // of the GPU's approximations in fp32
-  const char* source;  // of both numbers
+  double near_zero;    // of them, where the result is near 0: absolute
+  double of_argument;  // of them: units of its argument, by which that is off
+  const char* source;  // of the numbers
 };
 /// One row per function, in the order of the enumeration.
 extern const Grant kGrants[6];
@@ -42,7 +44,7 @@ class Compute {
   [[nodiscard]] Bounded constant(double) const;
   [[nodiscard]] Bounded add(const Bounded&, const Bounded&) const;
   [[nodiscard]] Bounded multiply(const Bounded&, const Bounded&) const;
-  /// Infinite where the divisor's bound is more than an eighth of it.
+  /// Infinite where the divisor's bound is more than an eighth of it, and where it is 0.
   [[nodiscard]] Bounded divide(const Bounded&, const Bounded&) const;
   [[nodiscard]] Bounded sqrt(const Bounded&) const;
   [[nodiscard]] Bounded exp(const Bounded&) const;
@@ -63,7 +65,10 @@ class Compute {
   [[nodiscard]] Bounded finished(Bounded) const;
 
  private:
+  [[nodiscard]] static const Grant& grant(Function);
   [[nodiscard]] double granted(Function) const;
+  [[nodiscard]] bool is_fast() const;
+  [[nodiscard]] bool is_unknown(const Bounded& a) const;  // and not only beyond the range
   [[nodiscard]] bool overflows(const Bounded& a) const;
   Format format_;
   Math math_;

@@ -134,6 +134,7 @@ std::vector<ValueClass> classes_of_any_size(const Extent& what) {
       range("beyond any tile", kBeyondTiles, 5000),
       range("beyond shared memory", 12289, 20011),
       listed("16-bit edge", {65535, 65536, 65537, 70001}, 0.5)};
+  if (what.never_none) classes.erase(classes.begin());
   if (!what.also.empty()) classes.push_back(listed("sizes of its own", what.also));
   classes.push_back(large("16 bits by blocks", 300007));
   return classes;

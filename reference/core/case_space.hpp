@@ -107,6 +107,7 @@ struct Extent {
   std::vector<std::int64_t> values =
       {};                       // a list of its own, ascending, such as a filter's sides; none: any size
   bool may_be_none = false;     // of such a list: it may be 0, and something is computed all the same
+  bool never_none = false;      // of any size: it is 1 or more
   bool beyond_16_bits = false;  // of such a list: it may also be beyond 16 bits
   std::vector<std::int64_t> also = {};  // further sizes, in a class of their own
   bool unrolled = false;  // kernels take it in groups of four: what is left over meets all other classes

@@ -160,6 +160,10 @@ bool CaseSpace::fits(const Values& values, const CaseLimit& limit) const {
     if (parameters_[parameter].key == kLayoutKey && word.starts_with("not_") &&
         word > fmt::format("not_{}", layout_.arrays))
       return false;  // of two arrays, none is the third
+    const std::vector<ValueClass>& classes = parameters_[parameter].classes;
+    if (parameters_[parameter].key == kFillKey &&
+        std::none_of(classes.begin(), classes.end(), [&](const ValueClass& c) { return contains(c, word); }))
+      return false;  // the oracle and the bound are not made for it
     place(p, parameter, word);
   }
   return valid(p, limit) && !idle(p);

@@ -368,12 +368,10 @@ FormulaGraph::FormulaGraph(const std::string& op, const Signature& signature,
 
 void FormulaGraph::check_output(std::size_t number) const {
   const SignatureArray& array = signature_.outputs[number];
-  for (const int e : steps_[static_cast<std::size_t>(outputs_[number])].extents) {
-    const std::string& name = extents_[static_cast<std::size_t>(e)];
-    if (std::find(array.extents.begin(), array.extents.end(), name) == array.extents.end())
-      throw Error(fmt::format("{}: the formula's result has the extent {}, its output {} has ({})", op_, name,
-                              array.name, fmt::join(array.extents, ", ")));
-  }
+  const std::vector<std::string>& found = steps_[static_cast<std::size_t>(outputs_[number])].node->extents;
+  if (std::is_permutation(found.begin(), found.end(), array.extents.begin(), array.extents.end())) return;
+  throw Error(fmt::format("{}: the formula's result has the extents ({}), its output {} has ({})", op_,
+                          fmt::join(found, ", "), array.name, fmt::join(array.extents, ", ")));
 }
 
 int FormulaGraph::extent_number(const std::string& name) const {
@@ -436,6 +434,27 @@ bool FormulaGraph::shifts_inputs() const {
     shifts = true, of_inputs = of_inputs && of == Kind::input;
   }
   return shifts && of_inputs;
+}
+
+bool FormulaGraph::uses(const Step& s, const Step& argument) const {
+  return std::any_of(s.arguments.begin(), s.arguments.end(), [&](int a) {
+    const Step& used = steps_[static_cast<std::size_t>(a)];
+    return &used == &argument || uses(used, argument);
+  });
+}
+
+std::vector<std::string> FormulaGraph::scores_along(int input) const {
+  std::vector<std::string> extents;
+  for (const Step& sum : steps_) {
+    const bool of_input = sum.products && std::any_of(sum.arguments.begin(), sum.arguments.end(), [&](int a) {
+                            return steps_[static_cast<std::size_t>(a)].node->input == input;
+                          });
+    const bool in_exponent = std::any_of(steps_.begin(), steps_.end(), [&](const Step& s) {
+      return s.node->kind == Kind::exp && uses(s, sum);
+    });
+    if (of_input && in_exponent) extents.push_back(sum.node->along);
+  }
+  return extents;
 }
 
 std::vector<LargeArray<Bounded>> FormulaGraph::outputs_for(const FormulaData& data) const {

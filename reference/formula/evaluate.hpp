@@ -20,7 +20,7 @@ struct FormulaArray {
   std::int64_t rows = 0, cols = 0, ld = 0;
   const std::int32_t *row_ptr = nullptr, *col = nullptr;  // of a sparse operand
   std::int64_t entries = 0;
-  bool vector = false;
+  bool vector = false, sparse = false;
 };
 
 /// What a formula is evaluated on.
@@ -59,10 +59,13 @@ class FormulaGraph {
   [[nodiscard]] bool reduces(const std::string& extent) const;
   /// Whether it has a shift(), and each is of inputs, not of sums of them.
   [[nodiscard]] bool shifts_inputs() const;
+  /// The extents along which products of this input are summed, of whose sum an exponential is taken: attention's scores.
+  [[nodiscard]] std::vector<std::string> scores_along(int input) const;
 
  private:
   class Evaluation;
   int add(const Node&);
+  [[nodiscard]] bool uses(const Step&, const Step& argument) const;
   [[nodiscard]] double operations_of(const Step&, const Sizes& size) const;
   [[nodiscard]] int extent_number(const std::string& name) const;
   [[nodiscard]] bool depends_on(const Step&, int extent) const;

@@ -149,6 +149,10 @@ Expression mean(const Expression& x, const Axis& axis) {
 Expression largest(const Expression& x, const Axis& axis) { return along(Kind::maximum, x, axis); }
 Expression dot(const Expression& a, const Expression& b, const Axis& axis) { return sum(a * b, axis); }
 Expression shift(const Expression& x, const Axis& axis) { return along(Kind::shift, x, axis); }
+Expression softmax_mean(const Expression& scores, const Expression& values, const Axis& axis) {
+  const Expression weights = exp(scores - shift(scores, axis));
+  return dot(weights, values, axis) / sum(weights, axis);
+}
 
 Expression of_row(const Expression& entries, const Expression& x) {
   return to_entries(Kind::of_row, entries, x);

@@ -115,6 +115,8 @@ struct Axis {
 [[nodiscard]] Expression mean(const Expression&, const Axis&);
 [[nodiscard]] Expression largest(const Expression&, const Axis&);
 [[nodiscard]] Expression dot(const Expression&, const Expression&, const Axis&);
+/// The mean of values along an extent, weighted by a softmax of scores: what all kinds of attention end in.
+[[nodiscard]] Expression softmax_mean(const Expression& scores, const Expression& values, const Axis&);
 /// The largest element, as something that the formula does not depend on, such as the number that a softmax subtracts: it has no error. That the
 /// formula does not depend on it is tested with another one in its place.
 [[nodiscard]] Expression shift(const Expression&, const Axis&);

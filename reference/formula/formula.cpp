@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "reference/core/csr.hpp"
 #include "reference/core/error.hpp"
@@ -130,6 +131,7 @@ Formula::Formula(std::string op, std::string_view signature, Build build, Build 
   // what subtracts a maximum of inputs is right where exponentials overflow without it
   if (options_.spreads.size() == 2 && graph_.shifts_inputs()) options_.spreads.emplace_back("1000");
   if (other != nullptr) other_.emplace(op_, signature_, other(arguments_of(signature_)));
+  for (std::size_t e = 0; e < signature_.extents.size(); ++e) needed_.push_back(!has_answer_without(e));
 }
 
 FormulaGraph::Sizes Formula::sizes_at(const Point& p) const {
@@ -172,21 +174,38 @@ std::string Formula::role_of(const std::string& extent) const {
   return first_summed != signature_.extents.end() && *first_summed == extent ? "depth" : "";
 }
 
-// Of nothing there is no mean, no largest element and no place: sizes of 0 are where nothing is asked for.
+// Of nothing there is a sum, and no mean, no largest element and no place. The formula says which it has: it is evaluated where this extent is 0
+// and all others are 1.
+bool Formula::has_answer_without(std::size_t extent) const {
+  std::vector<std::int64_t> sizes(signature_.extents.size(), 1);
+  sizes[extent] = 0;
+  for (const SignatureArray& a : signature_.inputs) {
+    if (!a.of.empty() && a.of == signature_.extents[extent] && a.extents.front() != a.of) return false;
+    if (a.sparse) sizes.push_back(0);
+  }
+  static constexpr std::int32_t kNone[2] = {};
+  static constexpr double kOne = 1;
+  FormulaData on{{}, std::vector<double>(signature_.scalars.size(), kOne), sizes};
+  for (const SignatureArray& a : signature_.inputs) {
+    const auto [rows, cols] = shape_of(a, signature_, sizes);
+    if (a.of.empty())
+      on.inputs.push_back({&kOne, Format::f64, rows, cols, cols, kNone, kNone, 0, is_vector(a)});
+    else
+      on.inputs.push_back({kNone, Format::i32, rows, cols, cols, nullptr, nullptr, 0, true});
+  }
+  for (const LargeArray<Bounded>& output : graph_.evaluate(on, Compute(Format::f64))) {
+    for (std::size_t i = 0; i < output.size(); ++i) {
+      if (!std::isfinite(output[i].value) || !std::isfinite(output[i].error)) return false;
+    }
+  }
+  return true;
+}
+
 bool Formula::has_answer(const FormulaGraph::Sizes& size) const {
-  const auto elements_of = [&](const SignatureArray& a) {
-    double all = 1;
-    for (const std::string& e : a.extents) all *= size(e);
-    return all;
-  };
-  double answers = 0;
-  for (const SignatureArray& a : signature_.outputs) answers += elements_of(a);
-  const bool sums = std::all_of(signature_.extents.begin(), signature_.extents.end(),
-                                [&](const std::string& e) { return !graph_.reduces(e) || size(e) > 0; });
-  return (answers == 0 || sums) &&
-         std::all_of(signature_.inputs.begin(), signature_.inputs.end(), [&](const SignatureArray& a) {
-           return a.of.empty() || size(a.of) > 0 || elements_of(a) == 0;
-         });
+  for (std::size_t e = 0; e < needed_.size(); ++e) {
+    if (needed_[e] && size(signature_.extents[e]) == 0) return false;
+  }
+  return true;
 }
 
 Layout Formula::layout() const {
@@ -203,8 +222,11 @@ Layout Formula::layout() const {
 }
 
 void Formula::describe(CaseSpace& space) const {
-  for (const std::string& e : signature_.extents)
-    space.extent(e, {.role = role_of(e), .timed = timed_size(1, 1 << 20)});
+  for (std::size_t e = 0; e < signature_.extents.size(); ++e) {
+    const std::string& extent = signature_.extents[e];
+    space.extent(extent,
+                 {.role = role_of(extent), .never_none = needed_[e], .timed = timed_size(1, 1 << 20)});
+  }
   space.layout(layout());
   for (const SignatureScalar& s : signature_.scalars) space.words(s.name, words_of(s));
   space.words("spread", options_.spreads).words("mean", options_.means);
@@ -248,19 +270,15 @@ std::vector<std::int64_t> Formula::primes() const {
 void Formula::cases(CaseList& list) const {
   const Fill first = options_.fills.front();
   const std::vector<std::int64_t> primes = this->primes();
-  const std::vector<std::string>& answer = signature_.outputs.front().extents;
   for (std::size_t e = 0; e < primes.size(); ++e) {
     std::vector<std::int64_t> sizes = primes;
     if (graph_.reduces(signature_.extents[e])) {
       sizes[e] = 1;
       list.add(Tier::smoke, parameters(sizes, 0), {first}, "one term, or one element of a row");
-      for (const std::string& of_answer : answer) {  // of nothing there is no sum: nothing is asked for
-        const std::size_t place = place_of(signature_, of_answer);
-        if (place < sizes.size()) sizes[place] = 0;
-      }
     }
+    if (needed_[e]) continue;
     sizes[e] = 0;
-    list.add(Tier::smoke, parameters(sizes, 0), {first}, "nothing to do");
+    list.add(Tier::smoke, parameters(sizes, 0), {first}, "nothing to do, or sums of nothing");
   }
   for (const Fill fill : options_.fills) {
     list.add(Tier::smoke, parameters(primes, 0), {fill}, "primes in every extent");
@@ -273,8 +291,38 @@ void Formula::cases(CaseList& list) const {
   list.add(Tier::smoke, parameters(whole, 0), {first}, "whole vectors in every extent");
 }
 
+// The first input's values become as large, and as far from 0, as the case says. Of sums of its products that an exponential is taken of, the
+// size does not grow with the terms, as that of attention's scores does not: else no digit of the exponential were sure.
+template <class V>
+void Formula::spread_out(V* data, std::int64_t count, const Case& c,
+                         const std::vector<std::int64_t>& sizes) const {
+  double terms = 1;
+  for (const std::string& e : graph_.scores_along(0))
+    terms *= static_cast<double>(std::max<std::int64_t>(sizes[place_of(signature_, e)], 1));
+  const auto factor = static_cast<V>(1 / std::sqrt(terms));
+  const auto spread = static_cast<V>(c.number_or("spread", 1)), mean = static_cast<V>(c.number_or("mean", 0));
+  for (std::int64_t k = 0; k < count; ++k) data[k] = (data[k] * spread + mean) * factor;
+}
+
+// Throws Error where a member of PLUMB_INPUTS or PLUMB_OUTPUTS is of another kind than its array of the signature.
+void Formula::check_members(const FormulaCall& call) const {
+  const auto check = [&](const SignatureArray& a, const FormulaArray& member) {
+    const auto kind_of = [](bool sparse, bool indices, bool vector) {
+      return sparse ? "Sparse" : indices ? "Indices" : vector ? "Vector" : "Matrix";
+    };
+    const std::string wanted = kind_of(a.sparse, !a.of.empty(), is_vector(a)),
+                      found = kind_of(member.sparse, member.kind == Format::i32, member.vector);
+    if (wanted != found)
+      throw Error(fmt::format("{}: the signature's {} ({}) is a {}, its member a {}", op_, a.name,
+                              fmt::join(a.extents, ", "), wanted, found));
+  };
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) check(signature_.inputs[i], call.inputs[i]);
+  for (std::size_t o = 0; o < call.outputs.size(); ++o) check(signature_.outputs[o], call.outputs[o]);
+}
+
 template <class V>
 void Formula::make(const Case& c, Arena& arena, FormulaCall& call) const {
+  check_members(call);
   std::vector<std::int64_t> sizes;
   for (const std::string& e : signature_.extents) sizes.push_back(c.integer(e));
   if (signature_.holds_extents()) call.extents = sizes;
@@ -299,11 +347,7 @@ void Formula::make(const Case& c, Arena& arena, FormulaCall& call) const {
     } else {
       V* const data = arena.allocate<V>(rows * cols);
       fill_array(data, a, rows, cols, c, i);
-      if (i == 0 && a.values == Values::any) {
-        const auto spread = static_cast<V>(c.number_or("spread", 1)),
-                   mean = static_cast<V>(c.number_or("mean", 0));
-        for (std::int64_t k = 0; k < rows * cols; ++k) data[k] = data[k] * spread + mean;
-      }
+      if (i == 0 && a.values == Values::any) spread_out(data, rows * cols, c, sizes);
       made = {data, kFormat<V>, rows, cols, cols, nullptr, nullptr, 0, is_vector(a)};
     }
   }
@@ -323,6 +367,11 @@ bool Formula::is_degenerate(const FormulaCall& call) const {
   const std::vector<std::int64_t> all = sizes(call);
   std::int64_t elements = 0;
   for (const FormulaArray& a : call.outputs) elements += a.rows * a.cols;
+  for (const FormulaArray& a : call.inputs) {  // rows of one entry: what is normalised over a row is 1
+    bool any_longer = a.row_ptr == nullptr;
+    for (std::int64_t i = 0; !any_longer && i < a.rows; ++i) any_longer = a.row_ptr[i + 1] > a.row_ptr[i] + 1;
+    if (!any_longer) return true;
+  }
   return elements <= 16 || std::any_of(all.begin(), all.end(), [](std::int64_t s) { return s <= 1; });
 }
 
@@ -400,7 +449,8 @@ void Formula::oracle(const FormulaCall& call, Format format, Reference& referenc
   if (other_) others = other_->evaluate(on, compute);
   const auto size = [&](const std::string& extent) { return size_of(on, extent); };
   const auto terms = static_cast<std::int32_t>(std::min(graph_.terms(size), 2e9));
-  const double own = facts(Format::f64).unit / compute.unit();  // the reference is rounded to a double
+  const double own =
+      kHeadroom * facts(Format::f64).unit / compute.unit();  // the reference is rounded to a double
   for (std::size_t o = 0; o < values.size(); ++o) {
     ReferenceArray& array = reference.outputs.emplace_back();
     const auto count = static_cast<std::int64_t>(values[o].size());

@@ -61,8 +61,12 @@ class Formula {
   [[nodiscard]] double elements(const FormulaGraph::Sizes&) const;
   [[nodiscard]] std::string role_of(const std::string& extent) const;
   [[nodiscard]] Layout layout() const;
+  [[nodiscard]] bool has_answer_without(std::size_t extent) const;
   [[nodiscard]] bool has_answer(const FormulaGraph::Sizes&) const;
   [[nodiscard]] std::vector<std::int64_t> primes() const;
+  template <class V>
+  void spread_out(V* data, std::int64_t count, const Case&, const std::vector<std::int64_t>& sizes) const;
+  void check_members(const FormulaCall&) const;
   void validate_values(const SignatureArray&, const FormulaArray&,
                        const std::vector<std::int64_t>& sizes) const;
   [[nodiscard]] FormulaData data(const FormulaCall&) const;
@@ -74,6 +78,7 @@ class Formula {
   std::optional<FormulaGraph> other_;
   Arithmetic::Transform form_;
   FormulaOptions options_;
+  std::vector<bool> needed_;  // of each extent of the signature: where it is 0 there is no answer
 };
 
 /// The one place where a bound of a formula meets a declared arithmetic. The oracle has the bound in units of the rounding of its type: that of a
@@ -92,7 +97,7 @@ FormulaArray formula_array(const DenseView<E, S>& v) {
 }
 template <class E, Space S>
 FormulaArray formula_array(const CsrView<E, S>& v) {
-  return {v.val, kFormat<E>, v.rows, v.cols, 0, v.row_ptr, v.col, v.nnz, false};
+  return {v.val, kFormat<E>, v.rows, v.cols, 0, v.row_ptr, v.col, v.nnz, false, true};
 }
 
 template <class E, Space S>

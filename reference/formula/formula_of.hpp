@@ -107,10 +107,28 @@ class ExtentNames {
 };
 
 namespace detail {
+// Whatever a member is made of.
+struct AnyMember {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor)
+};
+template <class Members, class = void, class... All>
+struct CountOf {
+  static constexpr int value = sizeof...(All) - 1;
+};
+template <class Members, class... All>
+struct CountOf<Members, decltype(void(Members{All{}...})), All...>
+    : CountOf<Members, void, All..., AnyMember> {};
+
 // f(member, its place) for each of `Count` members.
 template <int Count, class Members, class F>
 void each_member(Members& m, F&& f) {
   static_assert(Count <= 8, "at most eight of a kind");
+  static_assert(
+      CountOf<Members>::value == Count,
+      "kSignature and PLUMB_INPUTS, PLUMB_OUTPUTS or PLUMB_PROBLEM do not agree: each array and each number "
+      "of "
+      "the signature has one member, in its order (and every extent where an array has three or more)");
   if constexpr (Count == 1) {
     auto& [a] = m;
     f(a, 0);
@@ -148,7 +166,8 @@ struct NamesOf {
 /// declared arithmetic: one_pass, by_lse.
 template <class Op>
 struct FormulaOf {
-  static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64};
+  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
+                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
   static constexpr ExtentNames<Op> kExtents{};
   static constexpr const SignatureNames& kNames() { return detail::NamesOf<Op>::value; }
 

@@ -11,6 +11,8 @@
 namespace plumb {
 namespace {
 
+using Values = SignatureArray::Values;
+
 bool is_name(const std::string& word) {
   return !word.empty() && (std::isalpha(static_cast<unsigned char>(word.front())) != 0) &&
          std::all_of(word.begin(), word.end(),
@@ -103,7 +105,6 @@ class Reader {
 
   // Takes the last words of an item, which say what values the array holds.
   void read_values(const std::string& item, SignatureArray& a, std::vector<std::string>& words) const {
-    using Values = SignatureArray::Values;
     const std::size_t n = words.size();
     if (n >= 2 && (words[n - 2] == "in" || words[n - 2] == "to")) {
       a.values = words[n - 2] == "in" ? Values::places : Values::counts, a.of = words.back();

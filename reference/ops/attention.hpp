@@ -22,8 +22,7 @@ struct Attention : FormulaOf<Attention> {
   PLUMB_OUTPUTS(Matrix o;)
   template <class A>
   static A formula(const A& q, const A& k, const A& v, const A& scale) {
-    const A s = dot(q, k, "d") * scale, e = exp(s - shift(s, "m"));
-    return dot(e, v, "m") / sum(e, "m");
+    return softmax_mean(dot(q, k, "d") * scale, v, "m");
   }
 };
 

@@ -24,8 +24,7 @@ struct CausalAttention : FormulaOf<CausalAttention> {
   template <class A>
   static A formula(const A& q, const A& k, const A& v, const A& scale) {
     const A seen = A::index("m") <= A::index("n") + max(A::size("m") - A::size("n"), A(0));
-    const A s = where(seen, dot(q, k, "d") * scale, A(-__builtin_inf())), e = exp(s - shift(s, "m"));
-    return dot(e, v, "m") / sum(e, "m");
+    return softmax_mean(where(seen, dot(q, k, "d") * scale, A(-__builtin_inf())), v, "m");
   }
 };
 

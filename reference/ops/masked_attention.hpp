@@ -24,8 +24,7 @@ struct MaskedAttention : FormulaOf<MaskedAttention> {
   template <class A>
   static A formula(const A& q, const A& k, const A& v, const A& mask, const A& keys, const A& scale) {
     const A seen = mask * (A::index("m") < keys);
-    const A s = where(seen, dot(q, k, "d") * scale, A(-__builtin_inf())), e = exp(s - shift(s, "m"));
-    return dot(e, v, "m") / sum(e, "m");
+    return softmax_mean(where(seen, dot(q, k, "d") * scale, A(-__builtin_inf())), v, "m");
   }
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/cell.hpp"
+#include "verify/judge/elements.hpp"
 
 namespace plumb {
 namespace {
@@ -68,10 +69,10 @@ std::string survey_all(const Case& c, PreparedCase& prepared) {
     }
     if (seen.unbounded >= 0) {
       return fmt::format(
-          "nothing can be said of element {} of {}: it is divided by a difference that cancels, or is beyond "
-          "the "
-          "range of {}: change the data, or write the formula without it",
-          seen.unbounded, s.name, name(c.dtype));
+          "nothing can be said of {}: it is divided by 0, such as a mean of nothing, or by a difference that "
+          "cancels, has a root or a logarithm of what may be negative, or is beyond the range of {}: change "
+          "the data, or write the formula without it, as in where(count > A(0), sum / count, A(0))",
+          place_of(s, seen.unbounded), name(c.dtype));
     }
     varies = varies || seen.varies, zeros_pass = zeros_pass && seen.zeros_pass;
     ++o;

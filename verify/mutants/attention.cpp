@@ -12,6 +12,8 @@ struct SeenBy {
   }
 };
 const AttentionFaults<Attention, SeenBy> shared;
+const NarrowMutants<Attention, NarrowAttention<Attention, SeenBy>::Narrow, narrow_faults::OfSums, f16, bf16>
+    narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

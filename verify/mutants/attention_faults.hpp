@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 
@@ -53,6 +55,41 @@ void attend_seen(const typename Op::template Problem<T>& p,
   const auto always = [](std::int64_t) { return true; };
   attend_all<Op, T>(p, in, out, AttentionParts<T, Seen, decltype(always)>{seen, always});
 }
+
+/// The faults of narrow types: `Narrow` of NarrowMutants.
+template <class Op, class SeenBy>
+struct NarrowAttention {
+  template <class T, class Fault>
+  struct Narrow {
+    static void run(const typename Op::template Problem<T>& p,
+                    const typename Op::template In<T, Space::host>& in,
+                    const typename Op::template Out<T, Space::host>& out, Context&) {
+      const auto seen = SeenBy()(p, in);
+      const std::int64_t queries = out.o.rows / std::max<std::int64_t>(p.g, 1);  // of a group
+      std::vector<float> scores(static_cast<std::size_t>(p.m));
+      for (std::int64_t row = 0; row < out.o.rows; ++row) {
+        const std::int64_t group = row / queries, first = group * p.m;
+        float max = -std::numeric_limits<float>::infinity();
+        for (std::int64_t j = 0; j < p.m; ++j) {
+          float score = 0;
+          for (std::int64_t d = 0; d < in.q.cols; ++d)
+            score += Fault::read(in.q(row, d)) * Fault::read(in.k(first + j, d));
+          scores[static_cast<std::size_t>(j)] = score * p.scale;
+          if (seen(group, row % p.n, j)) max = std::max(max, score * p.scale);
+        }
+        for (std::int64_t d = 0; d < in.v.cols; ++d) {
+          float sum = 0, mean = 0;
+          for (std::int64_t j = 0; j < p.m; ++j) {
+            if (!seen(group, row % p.n, j) || !Fault::takes(j, p.m)) continue;
+            const float weight = std::exp(scores[static_cast<std::size_t>(j)] - max);
+            sum += weight, mean = Fault::kept(mean + weight * Fault::read(in.v(first + j, d)));
+          }
+          out.o(row, d) = Fault::template write<out_t<T>>(mean / sum);
+        }
+      }
+    }
+  };
+};
 
 /// The faults that all have. SeenBy()(problem, in) gives the operator's own seen(group, query, key).
 template <class Op, class SeenBy>

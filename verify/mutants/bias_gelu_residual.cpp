@@ -4,6 +4,7 @@
 
 #include "reference/ops/bias_gelu_residual.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -59,6 +60,20 @@ const HostMutant<BiasGeluResidual> m3{
     bias_of_the_last_column<float>,
     bias_of_the_last_column<double>,
     {0, "behind 32 columns the bias is that of the column before", "an index", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    for (std::int64_t i = 0; i < out.y.rows; ++i) {
+      for (std::int64_t j = 0; j < out.y.cols; ++j) {
+        const float t = Fault::read(in.x(i, j)) + Fault::read(in.b[j]);
+        out.y(i, j) = Fault::template write<out_t<T>>(0.5F * t * (1 + std::erf(t * 0.70710678F)) +
+                                                      Fault::read(in.r(i, j)));
+      }
+    }
+  }
+};
+const NarrowMutants<BiasGeluResidual, Narrow, narrow_faults::OfElements, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

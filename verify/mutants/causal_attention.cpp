@@ -21,6 +21,9 @@ struct SeenBy {
   }
 };
 const AttentionFaults<CausalAttention, SeenBy> shared;
+const NarrowMutants<CausalAttention, NarrowAttention<CausalAttention, SeenBy>::Narrow, narrow_faults::OfSums,
+                    f16, bf16>
+    narrow_types_m;
 
 template <class T>
 void mask_off_by_one(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {

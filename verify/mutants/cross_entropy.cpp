@@ -5,6 +5,7 @@
 
 #include "reference/ops/cross_entropy.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -56,6 +57,23 @@ const HostMutant<CrossEntropy> m3{
     logarithm_to_base_two<float>,
     logarithm_to_base_two<double>,
     {0, "log2 in place of log", "the faster instruction without its factor", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    const std::int64_t cols = in.x.cols;
+    for (std::int64_t i = 0; i < in.x.rows; ++i) {
+      const auto x = [&](std::int64_t j) { return Fault::read(in.x(i, j)); };
+      float max = x(0), sum = 0;
+      for (std::int64_t j = 0; j < cols; ++j) max = std::max(max, x(j));
+      for (std::int64_t j = 0; j < cols; ++j) {
+        if (Fault::takes(j, cols)) sum = Fault::kept(sum + std::exp(x(j) - max));
+      }
+      out.l[i] = Fault::template write<out_t<T>>(std::log(sum) + max - x(in.t[i]));
+    }
+  }
+};
+const NarrowMutants<CrossEntropy, Narrow, narrow_faults::OfSums, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

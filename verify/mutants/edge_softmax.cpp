@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "reference/ops/edge_softmax.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -48,6 +50,24 @@ const HostMutant<EdgeSoftmax> m2{
     rows_cut_at_32<float>,
     rows_cut_at_32<double>,
     {0, "entries behind 32 are not in the sum", "one warp per row without a loop", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    for (std::int64_t i = 0; i < in.A.rows; ++i) {
+      const std::int32_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+      const auto a = [&](std::int32_t e) { return Fault::read(in.A.val[e]); };
+      float max = -std::numeric_limits<float>::infinity(), sum = 0;
+      for (std::int32_t e = begin; e < end; ++e) max = std::max(max, a(e));
+      for (std::int32_t e = begin; e < end; ++e) {
+        if (Fault::takes(e - begin, end - begin)) sum = Fault::kept(sum + std::exp(a(e) - max));
+      }
+      for (std::int32_t e = begin; e < end; ++e)
+        out.y[e] = Fault::template write<out_t<T>>(std::exp(a(e) - max) / sum);
+    }
+  }
+};
+const NarrowMutants<EdgeSoftmax, Narrow, narrow_faults::OfSums, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

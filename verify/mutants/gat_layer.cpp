@@ -1,9 +1,12 @@
 // Planted faults of gat_layer: each is a right kernel with one thing changed. `verify --mutants` must kill every one.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "reference/ops/gat_layer.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -61,6 +64,31 @@ const HostMutant<GatLayer> m3{
     rows_cut_at_32<float>,
     rows_cut_at_32<double>,
     {0, "entries behind 32 do not count", "one warp per row without a loop", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    for (std::int64_t i = 0; i < in.A.rows; ++i) {
+      const std::int32_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+      const auto score = [&](std::int32_t e) {
+        const float x = Fault::read(in.s[i]) + Fault::read(in.t[in.A.col[e]]);
+        return x < 0 ? 0.2F * x : x;
+      };
+      float max = -std::numeric_limits<float>::infinity();
+      for (std::int32_t e = begin; e < end; ++e) max = std::max(max, score(e));
+      for (std::int64_t j = 0; j < in.h.cols; ++j) {
+        float sum = 0, weight = 0;
+        for (std::int32_t e = begin; e < end; ++e) {
+          if (!Fault::takes(e - begin, end - begin)) continue;
+          const float p = std::exp(score(e) - max);
+          weight += p, sum = Fault::kept(sum + p * Fault::read(in.h(in.A.col[e], j)));
+        }
+        out.y(i, j) = Fault::template write<out_t<T>>(weight > 0 ? sum / weight : 0);
+      }
+    }
+  }
+};
+const NarrowMutants<GatLayer, Narrow, narrow_faults::OfSums, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -4,6 +4,7 @@
 
 #include "reference/ops/gelu.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -43,6 +44,19 @@ const HostMutant<Gelu> m2{"root_of_two_left_out",
                           root_of_two_left_out<float>,
                           root_of_two_left_out<double>,
                           {0, "erf of x, not of x / sqrt(2)", "a factor", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    for (std::int64_t i = 0; i < out.y.rows; ++i) {
+      for (std::int64_t j = 0; j < out.y.cols; ++j) {
+        const float x = Fault::read(in.x(i, j));
+        out.y(i, j) = Fault::template write<out_t<T>>(0.5F * x * (1 + std::erf(x * 0.70710678F)));
+      }
+    }
+  }
+};
+const NarrowMutants<Gelu, Narrow, narrow_faults::OfElements, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -5,6 +5,7 @@
 
 #include "reference/ops/layernorm.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -86,6 +87,30 @@ const HostMutant<LayerNorm> m4{
     last_square_dropped<float>,
     last_square_dropped<double>,
     {0, "the last element of a row is not in the variance", "a loop's bound", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+    const std::int64_t cols = in.x.cols;
+    for (std::int64_t i = 0; i < in.x.rows; ++i) {
+      const auto x = [&](std::int64_t j) { return Fault::read(in.x(i, j)); };
+      const auto mean_of = [&](auto&& term) {
+        float sum = 0;
+        for (std::int64_t j = 0; j < cols; ++j) {
+          if (Fault::takes(j, cols)) sum = Fault::kept(sum + term(j));
+        }
+        return sum / static_cast<float>(cols);
+      };
+      const float mean = mean_of(x);
+      const float root =
+          std::sqrt(mean_of([&](std::int64_t j) { return (x(j) - mean) * (x(j) - mean); }) + p.eps);
+      for (std::int64_t j = 0; j < cols; ++j)
+        out.y(i, j) = Fault::template write<out_t<T>>((x(j) - mean) / root * Fault::read(in.w[j]) +
+                                                      Fault::read(in.b[j]));
+    }
+  }
+};
+const NarrowMutants<LayerNorm, Narrow, narrow_faults::OfSums, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -16,11 +16,14 @@ struct SeenBy {
   template <class P, class In>
   auto operator()(const P&, const In& in, std::int64_t more = 0) const {
     return [&in, more](std::int64_t group, std::int64_t query, std::int64_t j) {
-      return j < in.keys[group] + more && in.mask(query, j) != 0;
+      return j < in.keys[group] + more && value(in.mask(query, j)) != 0;
     };
   }
 };
 const AttentionFaults<MaskedAttention, SeenBy> shared;
+const NarrowMutants<MaskedAttention, NarrowAttention<MaskedAttention, SeenBy>::Narrow, narrow_faults::OfSums,
+                    f16, bf16>
+    narrow_types_m;
 
 template <class T>
 void length_off_by_one(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {

@@ -199,6 +199,9 @@ struct Faults {
 using Usual = Faults<FlushesInputs, ReadsOtherFormat, NanIs480, SumsInF16, SumsInBf16, LosesTailOfTwo,
                      DropsOneTerm, SaturatesInfinity, OverflowsEarly, FlushesOutputs, TowardZero, ScaleOff>;
 using All = Usual::With<Saturates, RoundsTwice>;
+/// Of operators whose operands are no subnormal numbers and whose results are not infinite: those of every element, and of their sums too.
+using OfElements = Faults<ReadsOtherFormat, TowardZero, RoundsTwice, ScaleOff>;
+using OfSums = OfElements::With<SumsInF16, SumsInBf16, LosesTailOfTwo, DropsOneTerm>;
 
 }  // namespace narrow_faults
 

@@ -4,6 +4,7 @@
 
 #include "reference/ops/rmsnorm.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -84,6 +85,24 @@ const HostMutant<RmsNorm> m6{"mean_over_the_other_extent",
                              divided_by_rows<float>,
                              divided_by_rows<double>,
                              {0, "the sum is divided by the number of rows", "extents confused", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+    const std::int64_t cols = in.x.cols;
+    for (std::int64_t i = 0; i < in.x.rows; ++i) {
+      const auto x = [&](std::int64_t j) { return Fault::read(in.x(i, j)); };
+      float squares = 0;
+      for (std::int64_t j = 0; j < cols; ++j) {
+        if (Fault::takes(j, cols)) squares = Fault::kept(squares + x(j) * x(j));
+      }
+      const float root = std::sqrt(squares / static_cast<float>(cols) + p.eps);
+      for (std::int64_t j = 0; j < cols; ++j)
+        out.y(i, j) = Fault::template write<out_t<T>>(x(j) * Fault::read(in.w[j]) / root);
+    }
+  }
+};
+const NarrowMutants<RmsNorm, Narrow, narrow_faults::OfSums, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -6,6 +6,7 @@
 
 #include "reference/ops/softmax.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -126,6 +127,24 @@ const HostMutant<Softmax> m6{
     of_the_row_before<float>,
     of_the_row_before<double>,
     {0, "a row is divided by the sum of one before it", "a stale register", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    const std::int64_t cols = in.x.cols;
+    for (std::int64_t i = 0; i < in.x.rows; ++i) {
+      const auto x = [&](std::int64_t j) { return Fault::read(in.x(i, j)); };
+      float max = x(0), sum = 0;
+      for (std::int64_t j = 0; j < cols; ++j) max = std::max(max, x(j));
+      for (std::int64_t j = 0; j < cols; ++j) {
+        if (Fault::takes(j, cols)) sum = Fault::kept(sum + std::exp(x(j) - max));
+      }
+      for (std::int64_t j = 0; j < cols; ++j)
+        out.y(i, j) = Fault::template write<out_t<T>>(std::exp(x(j) - max) / sum);
+    }
+  }
+};
+const NarrowMutants<Softmax, Narrow, narrow_faults::OfSums, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

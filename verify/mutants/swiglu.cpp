@@ -4,6 +4,7 @@
 
 #include "reference/ops/swiglu.hpp"
 #include "verify/mutants/host_mutant.hpp"
+#include "verify/mutants/narrow_mutants.hpp"
 
 namespace plumb {
 namespace {
@@ -55,6 +56,19 @@ const HostMutant<SwiGlu> m3{"sign_of_the_exponent",
                             sign_of_the_exponent<float>,
                             sign_of_the_exponent<double>,
                             {0, "exp(a) in place of exp(-a)", "a sign", kNumeric}};
+
+template <class T, class Fault>
+struct Narrow {
+  static void run(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+    for (std::int64_t i = 0; i < out.y.rows; ++i) {
+      for (std::int64_t j = 0; j < out.y.cols; ++j) {
+        const float a = Fault::read(in.a(i, j));
+        out.y(i, j) = Fault::template write<out_t<T>>(a / (1 + std::exp(-a)) * Fault::read(in.b(i, j)));
+      }
+    }
+  }
+};
+const NarrowMutants<SwiGlu, Narrow, narrow_faults::OfElements, f16, bf16> narrow_types_m;
 
 }  // namespace
 }  // namespace plumb

@@ -43,19 +43,9 @@ bool too_large_for(CaseSpeed speed, const CaseSpace& space, std::size_t paramete
   return on_executor(speed) && c.once && p.kind != ParameterKind::derived;
 }
 
-// The space of an operator by formula holds classes that its conditions exclude, such as a sum of nothing, and sizes beyond the executor's
-// work: which of them can be met is not known here.
-bool is_by_formula(const OperatorEntry& entry) {
-  constexpr const char* kNames[] = {
-      "attention", "bias_gelu_residual", "causal_attention", "cross_entropy", "edge_softmax", "gat_layer",
-      "gelu",      "layernorm",          "masked_attention", "rmsnorm",       "softmax",      "swiglu"};
-  return std::any_of(std::begin(kNames), std::end(kNames), [&](const char* n) { return entry.name() == n; });
-}
-
 template <class F>
 void each_smoke_tier(F&& f) {
   for (const auto& entry : operators()) {
-    if (is_by_formula(*entry)) continue;
     for (const CaseSpeed speed : {CaseSpeed::device, CaseSpeed::executor, CaseSpeed::executor_of_few}) {
       CAPTURE(entry->name());
       CAPTURE(static_cast<int>(speed));
@@ -365,7 +355,6 @@ TEST_CASE("a pair that no case is left for is missed") {
 // Those that are met once are drawn rarely, and derived ones follow.
 TEST_CASE("every class is drawn by --drawn") {
   for (const auto& entry : operators()) {
-    if (is_by_formula(*entry)) continue;
     CAPTURE(entry->name());
     const CaseSpace space = entry->space();
     std::vector<Case> drawn;

@@ -380,11 +380,11 @@ struct Warp {
     for (int p = 0; p < Packs; ++p) {
 #pragma unroll
       for (int v = 0; v < kV; ++v)
-        if (column(p) + v < columns) total += log_softmax::exp_of(sum[p].at[v] - m);
+        if (column(p) + v < columns) total += exp_of(sum[p].at[v] - m);
     }
 #pragma unroll
     for (int d = Lanes / 2; d > 0; d /= 2) total += __shfl_xor_sync(kAllLanes, total, d);
-    const T log_sum = log_softmax::log_of(total);
+    const T log_sum = log_of(total);
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
 #pragma unroll

@@ -17,11 +17,12 @@ void run(const Attention::Problem<T>& p, const Attention::In<T, Space::host>& in
   for (std::int64_t row = 0; row < p.g * p.r * p.n; ++row) {
     const std::int64_t group = row / (p.r * p.n);
     const Keys<T> keys{in.k, in.v, group * p.m, p.m, p.scale};
-    attend(in.q.data + row * in.q.ld, keys, out.o.data + row * out.o.ld, [&](std::int64_t) { return true; });
+    attend<T>(in.q.data + row * in.q.ld, keys, out.o.data + row * out.o.ld,
+              [&](std::int64_t) { return true; });
   }
 }
 
-PLUMB_REGISTER(Attention, "01_serial", run, float, double);
+PLUMB_REGISTER(Attention, "01_serial", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

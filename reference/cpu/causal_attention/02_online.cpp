@@ -19,12 +19,12 @@ void run(const CausalAttention::Problem<T>& p, const CausalAttention::In<T, Spac
     const std::int64_t group = row / (p.r * p.n);
     const std::int64_t last = row % p.n + (p.m > p.n ? p.m - p.n : 0);
     const Keys<T> keys{in.k, in.v, group * p.m, p.m, p.scale};
-    attend_online(in.q.data + row * in.q.ld, keys, out.o.data + row * out.o.ld,
-                  [&](std::int64_t j) { return j <= last; });
+    attend_online<T>(in.q.data + row * in.q.ld, keys, out.o.data + row * out.o.ld,
+                     [&](std::int64_t j) { return j <= last; });
   }
 }
 
-PLUMB_REGISTER(CausalAttention, "02_online", run, float, double);
+PLUMB_REGISTER(CausalAttention, "02_online", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -17,7 +17,7 @@ void run(const GatLayer::Problem<T>&, const GatLayer::In<T, Space::host>& in,
   for (std::int64_t i = 0; i < in.A.rows; ++i) write_gat_row(in, out, i);
 }
 
-PLUMB_REGISTER(GatLayer, "02_row_dynamic", run, float, double);
+PLUMB_REGISTER(GatLayer, "02_row_dynamic", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -4,6 +4,7 @@
 // Traffic   every array once.
 // Limits    calls of a library function.
 // Fails at  one long row: it has one core.
+#include "reference/core/values.hpp"
 #include "reference/cpu/gelu/gelu.hpp"
 #include "reference/ops/gelu.hpp"
 
@@ -15,11 +16,11 @@ void run(const Gelu::Problem<T>&, const Gelu::In<T, Space::host>& in, const Gelu
          Context&) {
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < out.y.rows; ++i) {
-    for (std::int64_t j = 0; j < out.y.cols; ++j) out.y(i, j) = gelu_of(in.x(i, j));
+    for (std::int64_t j = 0; j < out.y.cols; ++j) out.y(i, j) = stored<out_t<T>>(gelu_of(value(in.x(i, j))));
   }
 }
 
-PLUMB_REGISTER(Gelu, "02_openmp", run, float, double);
+PLUMB_REGISTER(Gelu, "02_openmp", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -5,9 +5,9 @@
 namespace plumb {
 
 /// x times the share of the normal distribution below it: x / 2 (1 + erf(x / sqrt(2))).
-template <class T>
-T gelu_of(T x) {
-  return T(0.5) * x * (1 + std::erf(x * T(0.70710678118654752)));
+template <class V>
+V gelu_of(V x) {
+  return V(0.5) * x * (1 + std::erf(x * V(0.70710678118654752)));
 }
 
 }  // namespace plumb

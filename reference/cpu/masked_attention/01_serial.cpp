@@ -18,12 +18,12 @@ void run(const MaskedAttention::Problem<T>& p, const MaskedAttention::In<T, Spac
     const std::int64_t group = row / p.n;
     const std::int64_t query = row % p.n;
     const Keys<T> keys{in.k, in.v, group * p.m, p.m, p.scale};
-    attend(in.q.data + row * in.q.ld, keys, out.o.data + row * out.o.ld,
-           [&](std::int64_t j) { return j < in.keys[group] && in.mask(query, j) != 0; });
+    attend<T>(in.q.data + row * in.q.ld, keys, out.o.data + row * out.o.ld,
+              [&](std::int64_t j) { return j < in.keys[group] && value(in.mask(query, j)) != 0; });
   }
 }
 
-PLUMB_REGISTER(MaskedAttention, "01_serial", run, float, double);
+PLUMB_REGISTER(MaskedAttention, "01_serial", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

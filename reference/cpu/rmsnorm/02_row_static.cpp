@@ -6,6 +6,7 @@
 // Fails at  one long row: it has one core.
 #include <cmath>
 
+#include "reference/core/values.hpp"
 #include "reference/ops/rmsnorm.hpp"
 
 namespace plumb {
@@ -14,22 +15,23 @@ namespace {
 template <class T>
 void run(const RmsNorm::Problem<T>& p, const RmsNorm::In<T, Space::host>& in,
          const RmsNorm::Out<T, Space::host>& out, Context&) {
+  using V = scalar_t<T>;
   const std::int64_t cols = in.x.cols;
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < in.x.rows; ++i) {
-    const T* const x = in.x.data + i * in.x.ld;
-    const T* const w = in.w.data;
-    T* const y = out.y.data + i * out.y.ld;
-    T squares = 0;
+    const in_t<T>* const x = in.x.data + i * in.x.ld;
+    const in_t<T>* const w = in.w.data;
+    out_t<T>* const y = out.y.data + i * out.y.ld;
+    V squares = 0;
 #pragma omp simd reduction(+ : squares)
-    for (std::int64_t j = 0; j < cols; ++j) squares += x[j] * x[j];
-    const T scale = 1 / std::sqrt(squares / static_cast<T>(cols) + p.eps);
+    for (std::int64_t j = 0; j < cols; ++j) squares += value(x[j]) * value(x[j]);
+    const V scale = 1 / std::sqrt(squares / static_cast<V>(cols) + p.eps);
 #pragma omp simd
-    for (std::int64_t j = 0; j < cols; ++j) y[j] = x[j] * scale * w[j];
+    for (std::int64_t j = 0; j < cols; ++j) y[j] = stored<out_t<T>>(value(x[j]) * scale * value(w[j]));
   }
 }
 
-PLUMB_REGISTER(RmsNorm, "02_row_static", run, float, double);
+PLUMB_REGISTER(RmsNorm, "02_row_static", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

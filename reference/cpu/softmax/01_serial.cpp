@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/core/values.hpp"
 #include "reference/ops/softmax.hpp"
 
 namespace plumb {
@@ -15,16 +16,18 @@ namespace {
 template <class T>
 void run(const Softmax::Problem<T>&, const Softmax::In<T, Space::host>& in,
          const Softmax::Out<T, Space::host>& out, Context&) {
+  using V = scalar_t<T>;
   for (std::int64_t i = 0; i < in.x.rows; ++i) {
-    T max = -std::numeric_limits<T>::infinity();
-    for (std::int64_t j = 0; j < in.x.cols; ++j) max = in.x(i, j) > max ? in.x(i, j) : max;
-    T sum = 0;
-    for (std::int64_t j = 0; j < in.x.cols; ++j) sum += std::exp(in.x(i, j) - max);
-    for (std::int64_t j = 0; j < in.x.cols; ++j) out.y(i, j) = std::exp(in.x(i, j) - max) / sum;
+    V max = -std::numeric_limits<V>::infinity();
+    for (std::int64_t j = 0; j < in.x.cols; ++j) max = value(in.x(i, j)) > max ? value(in.x(i, j)) : max;
+    V sum = 0;
+    for (std::int64_t j = 0; j < in.x.cols; ++j) sum += std::exp(value(in.x(i, j)) - max);
+    for (std::int64_t j = 0; j < in.x.cols; ++j)
+      out.y(i, j) = stored<out_t<T>>(std::exp(value(in.x(i, j)) - max) / sum);
   }
 }
 
-PLUMB_REGISTER(Softmax, "01_serial", run, float, double);
+PLUMB_REGISTER(Softmax, "01_serial", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

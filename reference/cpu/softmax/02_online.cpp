@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/core/values.hpp"
 #include "reference/ops/softmax.hpp"
 
 namespace plumb {
@@ -17,26 +18,27 @@ namespace {
 template <class T>
 void run(const Softmax::Problem<T>&, const Softmax::In<T, Space::host>& in,
          const Softmax::Out<T, Space::host>& out, Context&) {
+  using V = scalar_t<T>;
   constexpr std::int64_t kBlock = 32;
   const std::int64_t cols = in.x.cols;
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < in.x.rows; ++i) {
-    const T* const x = in.x.data + i * in.x.ld;
-    T* const y = out.y.data + i * out.y.ld;
-    T max = -std::numeric_limits<T>::infinity(), sum = 0;
+    const in_t<T>* const x = in.x.data + i * in.x.ld;
+    out_t<T>* const y = out.y.data + i * out.y.ld;
+    V max = -std::numeric_limits<V>::infinity(), sum = 0;
     for (std::int64_t begin = 0; begin < cols; begin += kBlock) {
       const std::int64_t end = std::min(cols, begin + kBlock);
-      const T risen = std::max(max, *std::max_element(x + begin, x + end));
-      T part = 0;
-      for (std::int64_t j = begin; j < end; ++j) part += std::exp(x[j] - risen);
+      V risen = max, part = 0;
+      for (std::int64_t j = begin; j < end; ++j) risen = std::max(risen, value(x[j]));
+      for (std::int64_t j = begin; j < end; ++j) part += std::exp(value(x[j]) - risen);
       sum = sum * std::exp(max - risen) + part, max = risen;
     }
-    const T scale = 1 / sum;
-    for (std::int64_t j = 0; j < cols; ++j) y[j] = std::exp(x[j] - max) * scale;
+    const V scale = 1 / sum;
+    for (std::int64_t j = 0; j < cols; ++j) y[j] = stored<out_t<T>>(std::exp(value(x[j]) - max) * scale);
   }
 }
 
-PLUMB_REGISTER(Softmax, "02_online", run, float, double);
+PLUMB_REGISTER(Softmax, "02_online", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -6,6 +6,7 @@
 // Fails at  one long row: it has one core.
 #include <cmath>
 
+#include "reference/core/values.hpp"
 #include "reference/ops/swiglu.hpp"
 
 namespace plumb {
@@ -17,13 +18,13 @@ void run(const SwiGlu::Problem<T>&, const SwiGlu::In<T, Space::host>& in,
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < out.y.rows; ++i) {
     for (std::int64_t j = 0; j < out.y.cols; ++j) {
-      const T a = in.a(i, j);
-      out.y(i, j) = a / (1 + std::exp(-a)) * in.b(i, j);
+      const auto a = value(in.a(i, j));
+      out.y(i, j) = stored<out_t<T>>(a / (1 + std::exp(-a)) * value(in.b(i, j)));
     }
   }
 }
 
-PLUMB_REGISTER(SwiGlu, "02_openmp", run, float, double);
+PLUMB_REGISTER(SwiGlu, "02_openmp", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb
