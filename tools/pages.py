@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Man pages and completion for bash, zsh and fish, from what the programs say of themselves: `plumb help`, and
-the tables of options (tools/option_table.hpp) of verify, bench, infer, dataset and simt.
+"""Man pages and completion for bash, zsh and fish, from what the programs say of themselves: `plumb help`,
+and the tables of options (tools/option_table.hpp) of verify, bench, infer, dataset and simt.
 
-    tools/pages.py PLUMB BIN OUT     PLUMB: the front end; BIN: the programs' folder; OUT: the share/ to write"""
+    tools/pages.py PLUMB BIN OUT     PLUMB: the front end; BIN: the programs; OUT: the share/ to write"""
 
 import re
 import subprocess
@@ -214,7 +214,8 @@ def main():
     rows = tree_of(words, programs)
     files = {f"man/man1/{name}": text for name, text in man_pages(help_text, programs, version).items()}
     files["bash-completion/completions/plumb"] = bash(rows)
-    files["zsh/site-functions/_plumb"] = zsh(rows)
+    for folder in ("site-functions", "vendor-completions"):  # where zsh looks; Debian's in the latter
+        files[f"zsh/{folder}/_plumb"] = zsh(rows)
     files["fish/vendor_completions.d/plumb.fish"] = fish(rows)
     for name, text in files.items():
         path = out / name
