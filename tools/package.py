@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The packages of a build (tools/plumb package): what CPack makes of it, an SPDX list of what they are made of,
+"""The packages of a build (tools/plumb package): what CPack makes of it, an SPDX list of parts,
 and checksums.
 
     tools/package.py BUILD OUT PACKAGE...     PACKAGE: of the distribution, with which BUILD was built

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What a forge shows of `plumb verify --json` and `plumb simt --sarif`: annotations of GitHub on stdout, one for
-each variant, verdict and place, and one for each finding; and a SARIF file of the former.
+"""What a forge shows of `plumb verify --json` and `plumb simt --sarif`: annotations of GitHub on stdout, one
+for each variant, verdict and place, and one for each finding; and a SARIF file of the former.
 
-    tools/action/report.py KERNELS OUT.sarif FILE...     KERNELS: the folder that --extra had; FILE: .json, .sarif"""
+    tools/action/report.py KERNELS OUT.sarif FILE...     KERNELS: what --extra had; FILE: .json, .sarif"""
 
 import json
 import os
