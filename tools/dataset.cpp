@@ -17,6 +17,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "tools/dataset_commands.hpp"
+#include "tools/option_table.hpp"
 #include "tools/read_options.hpp"
 #include "tools/terminal.hpp"
 #include "tools/threads.hpp"
@@ -208,6 +209,7 @@ int run(int argc, char** argv) {
       "interrupted.");
   std::vector<Command> commands;
   for (const auto add : {add_list, add_info, add_fetch, plumb::add_generate, add_convert}) add(app, commands);
+  if (plumb::printed_option_table(app, "dataset", argc, argv)) return plumb::kOk;
 
   try {
     app.parse(argc, argv);

@@ -24,6 +24,7 @@
 #include "reference/parallel/devices.hpp"
 #include "reference/parallel/world.hpp"
 #include "tools/infer_ranks.hpp"
+#include "tools/option_table.hpp"
 #include "tools/read_options.hpp"
 #include "tools/terminal.hpp"
 #include "tools/threads.hpp"
@@ -435,6 +436,7 @@ int run(int argc, char** argv, Transport* transport) {
   GcnOptions gcn;
   const CLI::App* const s = add_sdnn(app, sdnn);
   add_gcn(app, gcn);
+  if (printed_option_table(app, "infer", argc, argv)) return kOk;
   check_words(app, {argv + 1, argv + argc});
   try {
     app.parse(argc, argv);

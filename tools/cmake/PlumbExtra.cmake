@@ -3,6 +3,7 @@
 # on the CPU executor and under --stress. A header of the folder with an operator by formula adds that operator to them. They are in extra/ID of the build folder, are linked from the libraries of the usual build and
 # are built when asked for, so that a folder costs the compilation of its files and one link each.
 
+include(${CMAKE_CURRENT_LIST_DIR}/PlumbUserFiles.cmake)
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-ftrivial-auto-var-init=pattern PLUMB_HAS_AUTO_VAR_INIT)  # g++ 12, clang 8
 
@@ -11,60 +12,6 @@ function(plumb_extra_id out folder)
   string(SHA1 id "${folder}")
   string(SUBSTRING ${id} 0 10 id)
   set(${out} ${id} PARENT_SCOPE)
-endfunction()
-
-# The source that tells the judge which files there are: what does not register itself under its file's name is a broken harness.
-function(plumb_extra_list output folder sources compiled)
-  set(lines "")
-  foreach(source IN LISTS sources)
-    get_filename_component(stem ${source} NAME_WE)
-    set(here false)
-    set(simt false)
-    if(source IN_LIST compiled)
-      set(here true)
-    endif()
-    if(source MATCHES "\\.cu$")
-      set(simt true)
-    endif()
-    string(APPEND lines "    {\"${stem}\", ${here}, ${simt}, \"${source}\"},\n")
-  endforeach()
-  file(CONFIGURE OUTPUT ${output} CONTENT
-"// Written by CMake: the files of ${folder}.
-#include \"verify/engine/user_files.hpp\"
-namespace plumb {
-namespace {
-const UserFiles files{{
-${lines}}};
-}  // namespace
-}  // namespace plumb
-" @ONLY)
-endfunction()
-
-# plumb_extra_formulas(OUTPUT HEADERS...): the source that makes an operator of every header with a struct X : FormulaOf<X>; OUTPUT is "" where
-# there is none.
-function(plumb_extra_formulas output)
-  set(includes "")
-  set(lines "")
-  foreach(header IN LISTS ARGN)
-    file(STRINGS ${header} structs REGEX "^ *struct +[A-Za-z0-9_]+ *(final)? *: *(public +)?FormulaOf<")
-    foreach(line IN LISTS structs)
-      string(REGEX REPLACE "^ *struct +([A-Za-z0-9_]+).*" "\\1" name "${line}")
-      string(APPEND includes "#include \"${header}\"\n")
-      string(APPEND lines "PLUMB_FORMULA(${name})\nstatic const UserOperator<${name}> operator_${name};\n")
-    endforeach()
-  endforeach()
-  set(source "")
-  if(lines)
-    set(source ${${output}})
-    file(CONFIGURE OUTPUT ${source} CONTENT
-"// Written by CMake: the operators by formula of a user's folder.
-${includes}#include \"reference/formula/formula.hpp\"
-#include \"verify/engine/user_operator.hpp\"
-namespace plumb {
-${lines}}  // namespace plumb
-" @ONLY)
-  endif()
-  set(${output} "${source}" PARENT_SCOPE)
 endfunction()
 
 # plumb_extra_program(TARGET NAME PLACE sources... LINK libs...): bin-like program NAME in PLACE, built when asked for.

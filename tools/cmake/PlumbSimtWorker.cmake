@@ -39,5 +39,4 @@ ${lines}};
   target_link_libraries(plumb_simt_worker PRIVATE plumb_simt_worker_kernels)
   target_link_libraries(plumb_simt_worker PRIVATE plumb_verify plumb_simt OpenMP::OpenMP_CXX)
   set_target_properties(plumb_simt_worker PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-  install(TARGETS plumb_simt_worker)
 endfunction()

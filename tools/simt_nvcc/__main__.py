@@ -19,7 +19,10 @@ from .missing import NotOffered
 from .options import Refused, read
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("PLUMB_SIMT_BUILD", os.path.join(ROOT, "build", "simt"))
+sys.path.insert(0, os.path.join(ROOT, "gpu/simt/ptx"))
+import executor_build  # noqa: E402
+
+BUILD = executor_build.build_folder()
 VERSION = missing.version()
 AS_NVCC = [
     "-D__NVCC__",
@@ -61,13 +64,26 @@ def undefined_names(objects):
     return subprocess.run(command, check=False, capture_output=True, text=True, errors="replace").stdout
 
 
-def with_modules(names, libraries):
+def c_object(compiler, scratch, name, text):
+    """The object of a C file with that text."""
+    source = os.path.join(scratch, name + ".c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(text)
+    say([compiler, "-x", "c", "-w", "-fPIC", "-c", source, "-o", source + ".o"])
+    return source + ".o"
+
+
+def with_modules(names, known, scratch):
     """The libraries of a program with those undefined names: it may load modules of PTX, made by NVRTC.
 
     A module's library uses what the executor has, of which the program itself may use little."""
+    libraries = known["libraries"]
     out = list(libraries)
     if re.search(r"cu(?:ModuleLoad|LibraryLoad)", names):
-        out = ["-rdynamic", f"-Wl,--whole-archive,{libraries[0]},--no-whole-archive", *out]
+        # where the translator is (host/ptx_modules.cpp)
+        root = f"const char plumb_simt_root[] = {json.dumps(ROOT)};\n"
+        whole = ["-rdynamic", f"-Wl,--whole-archive,{libraries[0]},--no-whole-archive"]
+        out = [c_object(known["compiler"], scratch, "root", root), *whole, *out]
     folder = missing.library_folder("libnvrtc.so")
     if folder and re.search(r"\bnvrtc[A-Z]", names):
         out += [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lnvrtc"]
@@ -78,8 +94,7 @@ class Compiler:
     """One order, in a scratch folder."""
 
     def __init__(self, order, scratch):
-        with open(os.path.join(BUILD, "simt_nvcc.json"), encoding="utf-8") as file:
-            self.known = json.load(file)
+        self.known = executor_build.known()
         self.order, self.scratch = order, scratch
         self.standard = "-std=gnu++" + (
             order.standard if order.standard in ("20", "2a", "23", "2b") else "17"
@@ -222,8 +237,9 @@ class Compiler:
         host = [word for word in self.order.host if not word.startswith("-W") or word.startswith("-Wl,")]
         objects = self.objects()
         command = [self.known["compiler"], *shared, *host, *objects]
+        of_modules = with_modules(undefined_names(objects), self.known, self.scratch)
         # nvcc leaves out what headers define and nothing uses (MPI's classes for C++), undefined names too.
-        libraries = ["-Wl,--as-needed", *with_modules(undefined_names(objects), self.known["libraries"])]
+        libraries = ["-Wl,--as-needed", *of_modules]
         behind = ["-Wl,--gc-sections", *self.order.link, *libraries, "-o", output]
         done, messages = told([*command, *behind])
         names = [] if done else missing.in_linker(messages)
@@ -237,11 +253,7 @@ class Compiler:
 
     def stand_ins(self, names):
         """An object with functions of those names."""
-        source = os.path.join(self.scratch, "stand_ins.c")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(missing.in_their_place(names))
-        say([self.known["compiler"], "-x", "c", "-w", "-fPIC", "-c", source, "-o", source + ".o"])
-        return source + ".o"
+        return c_object(self.known["compiler"], self.scratch, "stand_ins", missing.in_their_place(names))
 
 
 def compile_each(compiler):

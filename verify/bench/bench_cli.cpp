@@ -12,6 +12,7 @@
 #include "reference/core/exhaustion.hpp"
 #include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
+#include "tools/option_table.hpp"
 #include "tools/terminal.hpp"
 #include "tools/version.hpp"
 #include "verify/bench/bench_run.hpp"
@@ -316,6 +317,7 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
   app.footer(kFooter);
   declare_timing(app, o, typed);
   declare_commands(app, o, typed);
+  if (printed_option_table(app, "bench", argc, argv)) return kOk;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) { return e.get_exit_code() == 0 ? app.exit(e) : usage_error(app, e); }

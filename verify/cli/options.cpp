@@ -13,6 +13,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
+#include "tools/option_table.hpp"
 #include "tools/version.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/selection/selection.hpp"
@@ -362,6 +363,7 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   const CLI::Option* const repeat = declare_run(app, o, typed);
   declare_instruments(app, o, typed);
   declare_reports(app, o, typed);
+  if (printed_option_table(app, "verify", argc, argv)) return kOk;
   for (int i = 0; i < argc; ++i) o.command += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
   try {
     app.parse(argc, argv);

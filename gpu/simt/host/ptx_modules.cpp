@@ -18,16 +18,37 @@
 #include "gpu/simt/race/source_places.hpp"
 #include "gpu/simt/state.hpp"
 
+// Of tools/simt-nvcc; weak: other programs have none.
+extern "C" __attribute__((weak)) const char plumb_simt_root[];
+
 namespace plumb::simt {
 
 namespace {
 
 constexpr const char* kCompiler = "gpu/simt/ptx/compile_module.py";
 
-// The tree that the translator lies in: PLUMB_SIMT_ROOT, or the one that the executor was built of.
+// The file that this code is in: the program, or a shared library.
+std::string own_file() {
+  Dl_info info{};
+  const bool known =
+      dladdr(reinterpret_cast<const void*>(&load_ptx), &info) != 0 && info.dli_fname != nullptr;
+  const char* const name = known && info.dli_fname[0] == '/' ? info.dli_fname : "/proc/self/exe";
+  const std::unique_ptr<char, decltype(&std::free)> path(realpath(name, nullptr), &std::free);
+  return path != nullptr ? path.get() : name;
+}
+
+// The translator, in the tree that PLUMB_SIMT_ROOT names, or that the program was linked with, or that its own file lies in.
 std::string translator() {
-  const char* root = std::getenv("PLUMB_SIMT_ROOT");
-  return fmt::format("{}/{}", root != nullptr && *root != 0 ? root : PLUMB_SIMT_ROOT, kCompiler);
+  const char* const named = std::getenv("PLUMB_SIMT_ROOT");
+  if (named != nullptr && *named != 0) return fmt::format("{}/{}", named, kCompiler);
+  if (plumb_simt_root != nullptr) return fmt::format("{}/{}", plumb_simt_root, kCompiler);
+  std::string folder = own_file();
+  while (folder.rfind('/') != std::string::npos) {
+    folder.resize(folder.rfind('/'));
+    const std::string path = fmt::format("{}/{}", folder, kCompiler);
+    if (::access(path.c_str(), R_OK) == 0) return path;
+  }
+  return kCompiler;
 }
 
 std::string quoted(const std::string& word) {

@@ -8,23 +8,18 @@
 # 2: the module cannot be read. Instructions that are not offered are notes on stderr: a kernel that comes to one stops there.
 import glob
 import hashlib
-import json
 import os
 import subprocess
 import sys
 
+from executor_build import ROOT, build_folder, known
 from module_code import ModuleCode
 from module_text import BadModule
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 # -O1 and no more of a program's flags for its optimiser: a module must run within seconds. Integers of PTX wrap.
 OPTIMISATION = ('-O', '--param', '-funroll', '-fno-tree-partial-pre')
 FLAGS = ['-std=gnu++20', '-O1', '-fwrapv', '-fPIC', '-fvisibility=hidden']
-
-
-def build_folder():
-    return os.environ.get('PLUMB_SIMT_BUILD', os.path.join(ROOT, 'build', 'simt'))
 
 
 def sources():
@@ -45,10 +40,9 @@ def digest(*parts):
 class Compiler:
     def __init__(self):
         self.folder = os.path.join(build_folder(), 'modules')
-        with open(os.path.join(build_folder(), 'simt_nvcc.json'), encoding='utf-8') as file:
-            known = json.load(file)
-        kept = [f for f in known['flags'] if not f.startswith(OPTIMISATION) or f.startswith('--param=tsan')]
-        self.command = [known['compiler'], *known['language'], *kept, *FLAGS, '-I', ROOT, '-isystem',
+        how = known()
+        kept = [f for f in how['flags'] if not f.startswith(OPTIMISATION) or f.startswith('--param=tsan')]
+        self.command = [how['compiler'], *how['language'], *kept, *FLAGS, '-I', ROOT, '-isystem',
                         os.path.join(ROOT, 'gpu/simt/language/include')]
         texts = []
         for path in sources():

@@ -15,10 +15,10 @@ PACKAGE = pathlib.Path(__file__).resolve().parent
 
 
 def program(name: str) -> str:
-    """The path of `verify` or `libplumbline.so`: in the package, else in the newest build of the clone that this file lies in."""
-    inside = PACKAGE / "bin" / name
-    if inside.exists():
-        return str(inside)
+    """The path of `verify` or `libplumbline.so`: in the package, in the installed tree that this file lies in, or in the clone's newest build."""
+    for inside in (PACKAGE / "bin" / name, PACKAGE.parents[2] / "bin" / name):
+        if inside.exists():
+            return str(inside)
     built = sorted(PACKAGE.parents[2].glob(f"build/*/bin/{name}"), key=lambda p: p.stat().st_mtime)
     if built:
         return str(built[-1])
