@@ -90,7 +90,7 @@ TEST_CASE("invoke_one calls in one thread of each group") {
   Run run(1);
   plumb::simt::add_array("count", count.data(), 4, true, true);
   invoke_one(5, count.data());
-  CHECK(Run::findings().empty());
+  expect_none();
   CHECK(count[0] == 5 * 4 * 3);
 }
 
@@ -101,8 +101,7 @@ TEST_CASE("directed rounding brackets the exact result by neighbours") {
   std::vector<double> d(10);
   Run run(0);
   rounded_intrinsics(run.input(x), run.input(y), run.output(f, "f"), run.output(d, "d"));
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   const float up = std::nextafter(1.0f, 2.0f), down = std::nextafter(1.0f, 0.0f);
   CHECK(f[0] == 1.0f);
   CHECK(f[1] == 1.0f);
@@ -140,8 +139,7 @@ TEST_CASE(
   std::vector<int> out(19);
   Run run(0);
   packed_intrinsics(run.input(x), run.output(out));
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   CHECK(out[0] == 100 - 1 - 4 + 12 - 896);
   CHECK(out[1] == 100 + 255 * 1 + 2 * 254 + 3 * 4 + 128 * 7);
   CHECK(out[2] == 0x0380 * 7 + static_cast<short>(0xff02) * 4);
@@ -184,7 +182,7 @@ TEST_CASE("kernels allocate, call virtual functions and release; what they get i
     }
     Run run(seed);
     heap_full(run.output(out));
-    CHECK(Run::findings().empty());
+    expect_none();
     CHECK(out[31] == 1);
   }
 }

@@ -353,8 +353,7 @@ TEST_CASE("halves shuffle, add atomically and convert in PTX") {
   plumb::simt::add_array("pairs", pairs.data(), 4, true, true);
   plumb::simt::add_array("brains", brains.data(), 2, true, true);
   half_algebra(run.input(in), brain.data(), run.output(out), total.data(), pairs.data(), brains.data());
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   CHECK(total[0] == bits_of_half(32.0f));
   CHECK(pairs[0] == (bits_of_half(64.0f) << 16 | bits_of_half(32.0f)));
   CHECK(brains[0] == narrow<Brain>(32.0));
@@ -419,8 +418,7 @@ TEST_CASE("words and halves cast into each other hold each other's bits") {
   std::vector<unsigned> out(128);
   Run run(1);
   half_punned(run.input(in), run.output(out));
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   const auto pair = [](float x, float y) {
     return static_cast<unsigned>(bits_of_half(y)) << 16 | bits_of_half(x);
   };
@@ -452,8 +450,7 @@ TEST_CASE("products of halves across a warp equal the product by hand where all 
       Run run(2);
       plumb::simt::add_array("b", b.data(), b.size() * 2, true, false);
       half_product(what, k, run.input(a), b.data(), run.output(c));
-      const auto findings = Run::findings();
-      CHECK_MESSAGE(findings.empty(), all_of(findings));
+      expect_none();
       for (int i = 0; i < 16; ++i) {
         for (int j = 0; j < 8; ++j) {
           double want = 1 + j % 2 + i / 8 * 2;
@@ -476,8 +473,7 @@ TEST_CASE("ldmatrix gives each lane its pair of each matrix, or of its transpose
         std::vector<unsigned> out(static_cast<std::size_t>(32 * count));
         Run run(seed);
         matrix_rows(RowFault::none, count, transposed, run.input(in), run.output(out));
-        const auto findings = Run::findings();
-        CHECK_MESSAGE(findings.empty(), all_of(findings));
+        expect_none();
         for (int lane = 0; lane < 32; ++lane) {
           for (int m = 0; m < count; ++m) {
             const auto at = [&](int row, int col) {
@@ -572,8 +568,7 @@ void check_warp_product(const WarpShape& s, double a_scale, double b_scale, doub
     plumb::simt::add_array("b", b.data(), b.size() * sizeof(T), true, false);
     plumb::simt::add_array("c", c.data(), c.size() * sizeof(C), true, true);
     warp_product(s.what, a_cols, b_cols, c_cols, run.input(a), b.data(), c.data());
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    expect_none();
     int wrong = 0;
     for (int i = 0; i < s.m; ++i) {
       for (int j = 0; j < s.n; ++j) {

@@ -71,8 +71,7 @@ void check_form(const FormCase& f, int width) {
     plumb::simt::add_array("a", a.data(), a.size(), true, false);
     plumb::simt::add_array("b", b.data(), b.size(), true, false);
     group_form(f.form, width, a.data(), b.data(), run.output(c));
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    expect_none();
     int wrong = 0;
     for (int i = 0; i < 64; ++i) {
       for (int j = 0; j < 16; ++j) {
@@ -374,8 +373,7 @@ TEST_CASE("bulk reductions of every kind of number") {
   Run run;
   plumb::simt::add_array("out", out, sizeof out, true, true);
   bulk_reduce_each(run.input(in), out);
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   for (int i = 0; i < 4 * kBulkReductions; ++i) {
     CAPTURE(i);
     CHECK(out[i] == cases[i / 4].want[i % 4]);

@@ -16,8 +16,7 @@ TEST_CASE("shuffles, votes, matches and reductions give what the programming gui
     std::vector<int> out(32 * 16);
     Run run(seed);
     warp_algebra(run.output(out));
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    expect_none();
     for (int lane = 0; lane < 32; ++lane) {
       const int* r = &out[static_cast<std::size_t>(lane) * 16];
       CHECK(r[0] == 5);
@@ -44,7 +43,7 @@ TEST_CASE("lanes that have exited are not waited for") {
   std::vector<int> out(32, -1);
   Run run;
   exited_lanes(run.output(out), 20);
-  CHECK(Run::findings().empty());
+  expect_none();
   CHECK(out[0] == 20);
   CHECK(out[19] == 20);
   CHECK(out[20] == -1);
@@ -59,16 +58,14 @@ TEST_CASE("tiles and coalesced groups count their own lanes") {
     {
       Run run(seed);
       tiles_of_8(run.input(in), run.output(out), 64);
-      const auto findings = Run::findings();
-      CHECK_MESSAGE(findings.empty(), all_of(findings));
+      expect_none();
       CHECK(out[0] == 28 + 7000);
       CHECK(out[63] == 476 + 63000);
     }
     std::vector<int> ranks(32);
     Run run(seed);
     coalesced(run.output(ranks));
-    const auto found = Run::findings();
-    CHECK_MESSAGE(found.empty(), all_of(found));
+    expect_none();
     CHECK(ranks[0] == -1);
     // The odd lanes form one group or several: in each every rank below its size comes once.
     std::map<int, int> lanes;
@@ -89,7 +86,7 @@ TEST_CASE("a warp scan in double precision adds up") {
   std::vector<double> out(32);
   Run run(1);
   warp_scan(run.input(in), run.output(out));
-  CHECK(Run::findings().empty());
+  expect_none();
   CHECK(out[31] == 16.0);
 }
 
@@ -98,7 +95,7 @@ TEST_CASE("barrier votes give the count, all and any") {
     std::vector<int> out(3);
     Run run(1);
     barrier_votes(threads, run.output(out));
-    CHECK(Run::findings().empty());
+    expect_none();
     CHECK(out[0] == threads / 2);
     CHECK(out[1] == 0);
     CHECK(out[2] == (threads > 1 ? 1 : 0));
@@ -127,8 +124,7 @@ TEST_CASE("matrix products across a warp equal the product by hand, fragment by 
       Run run;
       plumb::simt::add_array("b", b.data(), b.size() * sizeof(double), true, false);
       tensor_f64(shape[0], shape[1], whole, run.input(a), b.data(), run.output(c));
-      const auto findings = Run::findings();
-      CHECK_MESSAGE(findings.empty(), all_of(findings));
+      expect_none();
       for (int i = 0; i < shape[0]; ++i) {
         for (int j = 0; j < 8; ++j) CHECK(c[static_cast<std::size_t>(i * 8 + j)] == product(i, j, shape[1]));
       }
@@ -140,7 +136,7 @@ TEST_CASE("matrix products across a warp equal the product by hand, fragment by 
   Run run;
   plumb::simt::add_array("b", fb.data(), fb.size() * sizeof(float), true, false);
   tensor_tf32(run.input(fa), fb.data(), run.output(fc));
-  CHECK(Run::findings().empty());
+  expect_none();
   for (int i = 0; i < 16; ++i) {
     for (int j = 0; j < 8; ++j)
       CHECK(fc[static_cast<std::size_t>(i * 8 + j)] == static_cast<float>(product(i, j, 8)));
@@ -163,17 +159,14 @@ TEST_CASE("asynchronous copies land by their wait, and a pipeline of them is cle
       for (const Launcher launch : right) {
         Run run(seed);
         launch(threads, run.input(in), run.output(out), tiles);
-        const auto findings = Run::findings();
-        CHECK_MESSAGE(findings.empty(), all_of(findings));
+        expect_none();
         CHECK(out == want);
       }
       if (!plumb::simt_test::checked()) continue;
       for (const CopyFault fault : {CopyFault::no_wait, CopyFault::commit_after_wait}) {
         Run run(seed);
         pipelined(fault, threads, run.input(in), run.output(out), tiles);
-        const auto findings = Run::findings();
-        CHECK_MESSAGE(reports(findings, FindingKind::async_copy_not_waited_for, line_of("copies", "use")),
-                      all_of(findings));
+        const auto findings = expect_finding(FindingKind::async_copy_not_waited_for, "copies", "use");
       }
       {
         // Read by others with no barrier after the wait: a race or, in another schedule, a copy still under
@@ -184,10 +177,7 @@ TEST_CASE("asynchronous copies land by their wait, and a pipeline of them is cle
       }
       Run run(seed);
       pipelined(CopyFault::reused_early, threads, run.input(in), run.output(out), tiles);
-      const auto findings = Run::findings();
-      CHECK_MESSAGE(
-          reports(findings, FindingKind::race, line_of("copies", "reused early"), line_of("copies", "use")),
-          all_of(findings));
+      expect_finding(FindingKind::race, "copies", "reused early", "use");
     }
   }
 }
@@ -211,8 +201,7 @@ TEST_CASE("a short copy reads only its valid bytes and fills the rest with zeros
   std::vector<float> out(12);
   Run run(2);
   ragged_copy(12, run.input(in), run.output(out), 37);
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   CHECK(out[8] == 4.0f);
   CHECK(out[9] == 1.0f);
   CHECK(out[10] == 0.0f);
@@ -225,8 +214,7 @@ TEST_CASE("kernels and launches as users write them run through the rewriter") {
     std::vector<float> out(32);
     Run run(seed);
     written_launches(run.input(in), run.output(out), 32);
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    expect_none();
     // shifted by one, reversed plus element 1 (which is 2), then twice 1 + 2 + 4 + 8 + 16, then doubled
     CHECK(out[0] == 2.0f * (0.0f + 2.0f + 62.0f));
     CHECK(out[31] == 2.0f * (1.0f + 2.0f + 62.0f));
@@ -241,7 +229,7 @@ TEST_CASE("operations on the bytes and half words of a word saturate, compare an
   std::vector<unsigned> out(want.size());
   Run run;
   parts_of_words(run.input(in), run.output(out));
-  CHECK(Run::findings().empty());
+  expect_none();
   for (std::size_t i = 0; i < want.size(); ++i) {
     CAPTURE(i);
     CHECK(out[i] == want[i]);
@@ -268,8 +256,7 @@ TEST_CASE("functions beyond the C library's have their known values") {
   std::vector<double> out(want.size());
   Run run(1);
   special_functions(run.input(x), run.output(out));
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   for (std::size_t i = 0; i < want.size(); ++i) {
     CAPTURE(i);
     if (std::isinf(want[i])) {
@@ -299,7 +286,7 @@ TEST_CASE("functions of dynamic programming, on words and on half words") {
   std::vector<int> out(want.size());
   Run run(1);
   dpx_functions(run.input(x), run.output(out));
-  CHECK(Run::findings().empty());
+  expect_none();
   for (std::size_t i = 0; i < want.size(); ++i) {
     CAPTURE(i);
     CHECK(out[i] == want[i]);
@@ -311,8 +298,7 @@ TEST_CASE("bits are found, lanes compared, and a block meets at a barrier by its
   std::vector<unsigned> out(want.size());
   Run run(1);
   searched_bits(run.output(out));
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   CHECK(out == want);
 }
 
@@ -323,7 +309,7 @@ TEST_CASE("the same seed gives the same schedule") {
     Run run(7);
     spin_lock(Form::right, 3, 256, run.output(lock), run.output(value));
     s = plumb::simt::counters().switches;
-    CHECK(Run::findings().empty());
+    expect_none();
   }
   CHECK(switches[0] == switches[1]);
 }

@@ -6,6 +6,7 @@
 #include "gpu/tests/simt_support.hpp"
 
 using namespace plumb::simt_test;
+using plumb::simt::FindingKind;
 
 TEST_CASE("a producer warp and a consumer warp synchronise by bar.sync and bar.arrive") {
   const std::vector<int> in = counting(5 * 32);
@@ -117,8 +118,7 @@ TEST_CASE("copies of cp.async arrive at an mbarrier by themselves, and not with 
     for (const bool counted : {true, false}) {
       Run run(seed);
       mbarrier_copies_arrive(Form::right, run.input(in), run.output(out), counted);
-      const auto findings = Run::findings();
-      CHECK_MESSAGE(findings.empty(), all_of(findings));
+      expect_none();
       CHECK(out[31] == 31 + 63 + 95 + 127);
     }
     if (!checked()) continue;
@@ -138,8 +138,7 @@ TEST_CASE("the token of an arrival names its phase, and threads that drop out ar
     std::vector<int> out(32);
     Run run(seed);
     mbarrier_states(run.input(in), run.output(out));
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    expect_none();
     for (int t = 0; t < 32; ++t)
       CHECK(out[static_cast<std::size_t>(t)] == 2 * t + 32 + 3 * (2 * (31 - t) + 32));
   }
@@ -149,7 +148,7 @@ TEST_CASE("branches inside an asm statement are taken as written") {
   std::vector<int> out(2);
   Run run;
   ptx_loop(run.output(out));
-  CHECK(Run::findings().empty());
+  expect_none();
   CHECK(out == std::vector<int>{3628800, 3628800});
 }
 
@@ -161,10 +160,7 @@ TEST_CASE("bulk copies that are misaligned, never waited for, or fewer than anno
     Run run;
     begin(run);
     mbarrier_misaligned(in);
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(
-        reports(findings, plumb::simt::FindingKind::misaligned, line_of("mbarriers", "misaligned bulk")),
-        all_of(findings));
+    const auto findings = expect_finding(FindingKind::misaligned, "mbarriers", "misaligned bulk");
   }
   int unfinished = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -180,9 +176,7 @@ TEST_CASE("bulk copies that are misaligned, never waited for, or fewer than anno
   Run run;
   begin(run);
   mbarrier_bytes_missing(in, run.output(out));
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(reports(findings, plumb::simt::FindingKind::deadlock, line_of("mbarriers", "missing bytes")),
-                all_of(findings));
+  const auto findings = expect_finding(FindingKind::deadlock, "mbarriers", "missing bytes");
 }
 
 TEST_CASE("registers, vectors, bits and votes of inline PTX give what PTX defines") {
@@ -191,8 +185,7 @@ TEST_CASE("registers, vectors, bits and votes of inline PTX give what PTX define
   Run run(1);
   plumb::simt::add_array("in", in, sizeof in, true, false);
   ptx_algebra(in, run.output(out));
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   const auto bits = [](float x) {
     unsigned b;
     std::memcpy(&b, &x, sizeof b);

@@ -271,8 +271,7 @@ TEST_CASE("launches are ordered in one stream, and in two only by an event") {
   two_launches(Form::right, 100, mid.data(), out.data(), &a, &b);
   plumb::simt::order_streams(&b, &a);
   fill_then_add(mid.data(), 100, &b);
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   CHECK(mid[0] == 2);
   CHECK(mid[50] == 0);
 }
@@ -325,8 +324,7 @@ TEST_CASE("a launch that may begin early knows the one before it only after grid
        {false, true}) {  // it waits for a fill, and is as any other where it must not begin early
     Run run;
     programmatic_launch(Form::wrong, 100, run.output(mid, "mid"), run.output(out), allowed, allowed);
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    expect_none();
   }
 }
 
@@ -347,8 +345,7 @@ TEST_CASE("memory that a program was given in one run is its own in the next, un
     Run now;
     if (memory == nullptr) memory = own_memory(100);
     two_launches(Form::right, 100, memory, now.output(out), &stream, &stream);
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    expect_none();
     CHECK(plumb::simt::held().arrays == 1);
   }
   give_back(memory);
@@ -479,8 +476,7 @@ TEST_CASE("a store that is volatile or atomic reads nothing") {
   std::vector<int> flags(2), out(1);
   Run run;
   first_stores(run.output(flags, "flags"), run.output(out));
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   CHECK(out[0] == 6);
 }
 
@@ -490,8 +486,7 @@ TEST_CASE("padding that no kernel writes is no finding") {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Run run(seed);
     best_of(128, run.input(in), run.output(out));
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    expect_none();
     CHECK(out[127] == 5077.0f);
   }
 }
@@ -523,7 +518,6 @@ TEST_CASE("a thousand blocks are checked one by one") {
   std::vector<float> out(1000);
   Run run(3);
   tree_sum(Form::right, 1000, 64, run.input(in), run.output(out));
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   CHECK(out == std::vector<float>(1000, 64.0f));
 }

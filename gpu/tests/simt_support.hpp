@@ -67,6 +67,22 @@ inline bool reports(const std::vector<simt::Finding>& findings, simt::FindingKin
   return false;
 }
 
+/// Ends the run; it must have found nothing.
+inline void expect_none() {
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(findings.empty(), all_of(findings));
+}
+/// Ends the run; it must have found that, at the line of `file` marked `mark`, and joined with the one marked `other`, if there is one. Returns
+/// all findings.
+inline std::vector<simt::Finding> expect_finding(simt::FindingKind kind, const char* file, const char* mark,
+                                                 const char* other = nullptr) {
+  const auto findings = Run::findings();
+  CAPTURE(mark);
+  CHECK_MESSAGE(reports(findings, kind, line_of(file, mark), other == nullptr ? 0 : line_of(file, other)),
+                all_of(findings));
+  return findings;
+}
+
 /// from, from + 1, ...: n values.
 inline std::vector<int> counting(int n, int from = 0) {
   std::vector<int> v(static_cast<std::size_t>(n));
@@ -90,8 +106,7 @@ inline void twin(const char* file, const char* one, const char* other,
     {
       Run run(seed);
       launch(Form::right, run);
-      const auto findings = Run::findings();
-      CHECK_MESSAGE(findings.empty(), all_of(findings));
+      expect_none();
       CHECK(check());
     }
     if (!checked()) continue;

@@ -26,9 +26,7 @@ TEST_CASE("a barrier that some threads never reach is reported at its line") {
         early_return(Form::wrong, 2, threads, run.input(in), run.output(out), n);
         CHECK_FALSE(plumb::simt::stopped());  // a device lets the others pass
         CHECK(out[static_cast<std::size_t>(threads) - 1] == 1.0f);
-        const auto findings = Run::findings();
-        CHECK_MESSAGE(reports(findings, FindingKind::divergent_barrier, line_of("barriers", "early return")),
-                      all_of(findings));
+        expect_finding(FindingKind::divergent_barrier, "barriers", "early return");
       }
     }
   }
@@ -43,15 +41,12 @@ TEST_CASE("threads that meet at two different barriers are reported with both li
       {
         Run run(seed);
         barrier_in_branch(Form::right, threads, run.output(out));
-        CHECK(Run::findings().empty());
+        expect_none();
         CHECK(out[0] == 2.0f);
       }
       Run run(seed);
       barrier_in_branch(Form::wrong, threads, run.output(out));
-      const auto findings = Run::findings();
-      CHECK_MESSAGE(reports(findings, FindingKind::divergent_barrier, line_of("barriers", "branch one"),
-                            line_of("barriers", "branch two")),
-                    all_of(findings));
+      expect_finding(FindingKind::divergent_barrier, "barriers", "branch one", "branch two");
     }
   }
 }
@@ -60,10 +55,7 @@ TEST_CASE("a barrier with a vote does not pair with a barrier without one") {
   std::vector<int> out(64);
   Run run;
   vote_meets_barrier(run.output(out));
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(reports(findings, FindingKind::divergent_barrier, line_of("traps", "a vote"),
-                        line_of("traps", "no vote")),
-                all_of(findings));
+  const auto findings = expect_finding(FindingKind::divergent_barrier, "traps", "a vote", "no vote");
 }
 
 TEST_CASE("a lane that is missing in its own mask is reported") {
@@ -73,14 +65,12 @@ TEST_CASE("a lane that is missing in its own mask is reported") {
       {
         Run run(seed);
         short_mask(Form::right, mask, run.output(out));
-        CHECK(Run::findings().empty());
+        expect_none();
         CHECK(out[7] == 496);
       }
       Run run(seed);
       short_mask(Form::wrong, mask, run.output(out));
-      const auto findings = Run::findings();
-      CHECK_MESSAGE(reports(findings, FindingKind::lane_outside_mask, line_of("warps", "short mask")),
-                    all_of(findings));
+      expect_finding(FindingKind::lane_outside_mask, "warps", "short mask");
     }
   }
 }
@@ -91,12 +81,12 @@ TEST_CASE("the value of a lane outside the mask is poison, so a maximum of negat
   {
     Run run;
     shuffle_from_absent(Form::right, run.input(in), run.output(out), 20);
-    CHECK(Run::findings().empty());
+    expect_none();
     CHECK(out[0] == -5);
   }
   Run run;
   shuffle_from_absent(Form::wrong, run.input(in), run.output(out), 20);
-  CHECK(Run::findings().empty());
+  expect_none();
   CHECK(out[0] != -5);
 }
 
@@ -105,16 +95,12 @@ TEST_CASE("threads that wait for what cannot happen are reported, each with its 
   {
     Run run;
     waits_for_exited_named(run.output(out));
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::deadlock, line_of("traps", "named wait")), all_of(findings));
+    const auto findings = expect_finding(FindingKind::deadlock, "traps", "named wait");
   }
   {
     Run run;
     wrong_mask_pair(run.output(out));
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::deadlock, line_of("traps", "half arrives"),
-                          line_of("traps", "half waits")),
-                  all_of(findings));
+    const auto findings = expect_finding(FindingKind::deadlock, "traps", "half arrives", "half waits");
     CHECK(findings[0].text.find("__shfl_sync") != std::string::npos);
     CHECK(findings[0].text.find("__syncthreads") != std::string::npos);
   }
@@ -122,8 +108,7 @@ TEST_CASE("threads that wait for what cannot happen are reported, each with its 
   std::vector<int> flag(1);
   plumb::simt::add_array("flag", flag.data(), sizeof(int), true, true);
   poll_forever(flag.data());
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(reports(findings, FindingKind::deadlock, line_of("traps", "poll")), all_of(findings));
+  const auto findings = expect_finding(FindingKind::deadlock, "traps", "poll");
   CHECK_MESSAGE(
       findings[0].text.find("2 threads (first (0,0,0)) poll 'flag' at byte 0, which holds 0, by an atomic") !=
           std::string::npos,
@@ -135,10 +120,7 @@ TEST_CASE("a loop on a volatile that nobody writes is told with its line, its pl
   int unused = 0;
   plumb::simt::add_array("unused", &unused, sizeof unused, true, true);
   poll_shared_forever(&unused);
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(reports(findings, FindingKind::deadlock, line_of("traps", "shared poll"),
-                        line_of("traps", "met by one")),
-                all_of(findings));
+  const auto findings = expect_finding(FindingKind::deadlock, "traps", "shared poll", "met by one");
   CHECK_MESSAGE(
       all_of(findings).find("63 threads (first (1,0,0)) poll shared 'turn' at byte 4, which holds 17 (0x11), "
                             "by a volatile read") != std::string::npos,
@@ -180,7 +162,7 @@ TEST_CASE("a write past shared memory is reported, with its line where accesses 
   {
     Run run;
     shared_overrun(32, run.output(out));
-    CHECK(Run::findings().empty());
+    expect_none();
   }
   Run run;
   shared_overrun(33, run.output(out));
@@ -229,8 +211,7 @@ TEST_CASE("rows of shared memory may be indexed as one run of elements") {
   std::vector<float> out(32);
   Run run;
   rows_as_one(run.output(out));
-  const auto findings = Run::findings();
-  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  expect_none();
   CHECK(out[5] == 3 * 33 + 5);
 }
 
@@ -239,15 +220,14 @@ TEST_CASE("a failed assertion and an impossible launch are findings, not crashes
   {
     Run run;
     failed_assert(run.output(out), 4);
-    CHECK(Run::findings().empty());
+    expect_none();
     CHECK(out[0] == 4);
   }
   {
     Run run;
     failed_assert(run.output(out), 5);
     failed_assert(out.data(), 4);  // does nothing: the run has stopped
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::trap, line_of("traps", "assert")), all_of(findings));
+    expect_finding(FindingKind::trap, "traps", "assert");
     CHECK(out[0] == 4);
   }
   Run run;
@@ -279,7 +259,7 @@ TEST_CASE(
     Run other;
     refused(Refused::large_array, other.input(in), other.output(out));
     CHECK(plumb::simt::shortage().find("out of stack: a thread of a kernel has 144 KiB") == 0);
-    CHECK(Run::findings().empty());
+    expect_none();
   }
 }
 
@@ -311,18 +291,14 @@ TEST_CASE("copies of any size are seen as what they read and write") {
     std::vector<float> out(32);
     Run run;
     assigned(run.output(out), 30);
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::out_of_bounds, line_of("traps", "assigned")),
-                  all_of(findings));
+    const auto findings = expect_finding(FindingKind::out_of_bounds, "traps", "assigned");
   }
   {
     const std::vector<float> in(32);
     std::vector<float> out(1);
     Run run;
     handed(run.input(in), run.output(out), 30);
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::out_of_bounds, line_of("traps", "handed")),
-                  all_of(findings));
+    const auto findings = expect_finding(FindingKind::out_of_bounds, "traps", "handed");
   }
   for (const int apart : {3, 2}) {
     std::vector<float> out(32);
@@ -343,38 +319,30 @@ TEST_CASE("accesses out of bounds, to inputs, and to what nobody wrote are repor
   {
     Run run;
     global_overrun(64, run.input(in), run.output(out), 31);
-    CHECK(Run::findings().empty());
+    expect_none();
   }
   {
     Run run;
     global_overrun(64, run.input(in), run.output(out), 32);
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::out_of_bounds, line_of("traps", "global overrun")),
-                  all_of(findings));
+    const auto findings = expect_finding(FindingKind::out_of_bounds, "traps", "global overrun");
     CHECK(findings[0].text.find("'in'") != std::string::npos);
   }
   {
     Run run;
     write_input(run.input(in));
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::read_only_written, line_of("traps", "input written")),
-                  all_of(findings));
+    expect_finding(FindingKind::read_only_written, "traps", "input written");
     CHECK(in[3] == 1.0f);
   }
   {
     Run run;
     read_unwritten_shared(64, run.output(out));
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::uninitialised, line_of("traps", "unwritten shared")),
-                  all_of(findings));
+    const auto findings = expect_finding(FindingKind::uninitialised, "traps", "unwritten shared");
   }
   {
     Run run;
     std::vector<float> workspace(32);
     read_unwritten_global(run.output(workspace, "workspace"), run.output(out));
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::uninitialised, line_of("traps", "unwritten global")),
-                  all_of(findings));
+    const auto findings = expect_finding(FindingKind::uninitialised, "traps", "unwritten global");
   }
   for (const Form form : {Form::right, Form::wrong}) {
     Run run;

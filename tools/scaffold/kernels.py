@@ -154,6 +154,8 @@ def new_mutant(tree, op, idea):
         if end is None:
             raise Refused(f"{path} does not end in '}}  // namespace' twice: add the mutant yourself")
         body = re.search(r"namespace \{\n(.*)\n}  // namespace\n}  // namespace plumb", whole, re.S).group(1)
+        if f"PLUMB_FAULTS_OF({tree.struct(op)})" in text:
+            body = re.sub(r"PLUMB_FAULTS_OF\(\w+\);\n\n", "", body)
         tree.write({path: text[: end.start()] + body + text[end.start() :]}, replaced=[path])
     return (
         f"wrote mutant/{idea} to {path}; it writes nothing until you change it, and must be killed:\n"

@@ -55,7 +55,7 @@ class Scaffold(unittest.TestCase):
         self.assertIn("struct Gate : FormulaOf<Gate>", self.read("reference/ops/gate.hpp"))
         self.assertIn("PLUMB_FORMULA(Gate)", self.read("reference/ops/gate.cpp"))
         self.assertIn('"reference/ops/gate.hpp"', self.read("reference/cpu/gate/01_serial.cpp"))
-        self.assertIn("HostMutant<Gate>", self.read("verify/mutants/gate.cpp"))
+        self.assertIn("PLUMB_FAULTS_OF(Gate)", self.read("verify/mutants/gate.cpp"))
         self.assertIn("OperatorList<\n    Gate,\n", self.read("verify/operators.hpp"))
         self.assertEqual("Gate", self.tree.struct("gate"))
 
@@ -126,7 +126,8 @@ class Scaffold(unittest.TestCase):
         after = self.read("verify/mutants/spmv.cpp")
         self.assertIn('"last_row_dropped"', after)
         self.assertTrue(after.endswith("\n}  // namespace\n}  // namespace plumb\n"))
-        self.assertEqual(after.count("HostMutant<Spmv>"), before.count("HostMutant<Spmv>") + 1)
+        self.assertEqual(after.count("PLUMB_FAULT("), before.count("PLUMB_FAULT(") + 1)
+        self.assertEqual(after.count("PLUMB_FAULTS_OF("), 1)
         self.refused("holds 'last_row_dropped' already", kernels.new_mutant, "spmv", "last_row_dropped")
 
     def test_a_plug_in_fetches_every_array_with_its_shape(self):

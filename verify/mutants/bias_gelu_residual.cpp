@@ -9,57 +9,37 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = BiasGeluResidual::Problem<T>;
-template <class T>
-using In = BiasGeluResidual::In<T, Space::host>;
-template <class T>
-using Out = BiasGeluResidual::Out<T, Space::host>;
+PLUMB_FAULTS_OF(BiasGeluResidual);
 
 template <class T>
 T gelu_of(T x) {
   return T(0.5) * x * (1 + std::erf(x * T(0.70710678118654752)));
 }
 
-template <class T>
-void residual_dropped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(residual_dropped, "residual_dropped", 0, "a term is dropped",
+            "an epilogue without its last operand", kNumeric) {
   for (std::int64_t i = 0; i < out.y.rows; ++i) {
     for (std::int64_t j = 0; j < out.y.cols; ++j) { out.y(i, j) = gelu_of(in.x(i, j) + in.b[j]); }
   }
 }
-const HostMutant<BiasGeluResidual> m1{
-    "residual_dropped",
-    residual_dropped<float>,
-    residual_dropped<double>,
-    {0, "a term is dropped", "an epilogue without its last operand", kNumeric}};
 
-template <class T>
-void residual_inside(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(residual_inside, "residual_inside", 0, "the residual is added before the activation",
+            "an order of operations", kNumeric) {
   for (std::int64_t i = 0; i < out.y.rows; ++i) {
     for (std::int64_t j = 0; j < out.y.cols; ++j) {
       out.y(i, j) = gelu_of(in.x(i, j) + in.b[j] + in.r(i, j));
     }
   }
 }
-const HostMutant<BiasGeluResidual> m2{
-    "residual_inside",
-    residual_inside<float>,
-    residual_inside<double>,
-    {0, "the residual is added before the activation", "an order of operations", kNumeric}};
 
-template <class T>
-void bias_of_the_last_column(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(bias_of_the_last_column, "bias_of_the_last_column", 0,
+            "behind 32 columns the bias is that of the column before", "an index", kNumeric) {
   for (std::int64_t i = 0; i < out.y.rows; ++i) {
     for (std::int64_t j = 0; j < out.y.cols; ++j) {
       out.y(i, j) = gelu_of(in.x(i, j) + in.b[j < 32 ? j : j - 1]) + in.r(i, j);
     }
   }
 }
-const HostMutant<BiasGeluResidual> m3{
-    "bias_of_the_last_column",
-    bias_of_the_last_column<float>,
-    bias_of_the_last_column<double>,
-    {0, "behind 32 columns the bias is that of the column before", "an index", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

@@ -5,12 +5,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = CausalAttention::Problem<T>;
-template <class T>
-using In = CausalAttention::In<T, Space::host>;
-template <class T>
-using Out = CausalAttention::Out<T, Space::host>;
+PLUMB_FAULTS_OF(CausalAttention);
 
 struct SeenBy {
   template <class P, class In>
@@ -25,26 +20,17 @@ const NarrowMutants<CausalAttention, NarrowAttention<CausalAttention, SeenBy>::N
                     f16, bf16>
     narrow_types_m;
 
-template <class T>
-void mask_off_by_one(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(mask_off_by_one, "mask_off_by_one", 0, "a query sees one key too many", "< and <= confused",
+            kNumeric) {
   attend_seen<CausalAttention, T>(p, in, out, SeenBy()(p, in, 1));
 }
-const HostMutant<CausalAttention> m4{"mask_off_by_one",
-                                     mask_off_by_one<float>,
-                                     mask_off_by_one<double>,
-                                     {0, "a query sees one key too many", "< and <= confused", kNumeric}};
 
-template <class T>
-void mask_from_the_first_key(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(mask_from_the_first_key, "mask_from_the_first_key", 0,
+            "where there are more keys than queries, these are taken for the first ones",
+            "two conventions confused", kNumeric) {
   attend_seen<CausalAttention, T>(
       p, in, out, [](std::int64_t, std::int64_t query, std::int64_t j) { return j <= query; });
 }
-const HostMutant<CausalAttention> m5{
-    "mask_from_the_first_key",
-    mask_from_the_first_key<float>,
-    mask_from_the_first_key<double>,
-    {0, "where there are more keys than queries, these are taken for the first ones",
-     "two conventions confused", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

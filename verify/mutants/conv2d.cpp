@@ -12,12 +12,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Conv2d::Problem<T>;
-template <class T>
-using In = Conv2d::In<T, Space::host>;
-template <class T>
-using Out = Conv2d::Out<T, Space::host>;
+PLUMB_FAULTS_OF(Conv2d);
 
 enum class Fault {
   turned_filter,
@@ -85,47 +80,50 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   }
 }
 
-#define PLUMB_CONV2D_MUTANT(fault, name, ...)                              \
-  const HostMutant<Conv2d> fault##_m {                                     \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
+#define PLUMB_CONV2D_MUTANT(fault, name, ...)                                  \
+  const HostMutant<Conv2d> fault##_m {                                         \
+    name, run<float, Fault::fault>, run<double, Fault::fault>, { __VA_ARGS__ } \
   }
 
-PLUMB_CONV2D_MUTANT(turned_filter, "filter_turned",
-                    {0, "the filter is turned by 180 degrees",
-                     "convolution as mathematics has it, where networks mean cross-correlation", kNumeric});
-PLUMB_CONV2D_MUTANT(stride_across_for_down, "stride_across_used_down",
-                    {0, "the stride across is used down as well", "one stride in every test", kNumeric});
-PLUMB_CONV2D_MUTANT(dilation_ignored, "dilation_ignored",
-                    {0, "dilation is read and not used",
-                     "a parameter added to an interface before its kernel", kNumeric});
-PLUMB_CONV2D_MUTANT(padding_clamped, "padding_repeats_the_edge",
-                    {0, "places in the padding read the nearest pixel", "an index clamped to keep it inside",
-                     kNumeric});
-PLUMB_CONV2D_MUTANT(padding_skipped, "padding_does_not_multiply",
-                    {25, "taps in the padding are skipped: an infinite weight does not meet its zero",
-                     "bounds of the loops cut to the image", kNumeric});
-PLUMB_CONV2D_MUTANT(halo_short_by_one, "halo_short_by_one",
-                    {0, "the last column of a tile's halo is taken as zero",
-                     "tile + filter - 1 written as tile + filter - 2", kNumeric});
-PLUMB_CONV2D_MUTANT(halo_by_the_height, "halo_by_the_filters_height",
-                    {18, "where columns are dilated, a tile's halo is as wide as the filter is high",
-                     "r and s exchanged once, in filters that are square", kNumeric});
-PLUMB_CONV2D_MUTANT(channel_tail, "channel_tail_dropped",
-                    {14, "channels beyond a multiple of 4 are not added",
-                     "channels in every test a power of two", kNumeric});
-PLUMB_CONV2D_MUTANT(paddings_exchanged, "paddings_exchanged",
-                    {0, "pad_h is used across and pad_w down", "square filters in every test", kNumeric});
-PLUMB_CONV2D_MUTANT(batch_of_one, "every_image_is_the_first",
-                    {0, "all images of a batch give the first one's answer", "a batch of one in every test",
-                     kNumeric});
+PLUMB_CONV2D_MUTANT(turned_filter, "filter_turned", 0, "the filter is turned by 180 degrees",
+                    "convolution as mathematics has it, where networks mean cross-correlation", kNumeric);
+PLUMB_CONV2D_MUTANT(stride_across_for_down, "stride_across_used_down", 0,
+                    "the stride across is used down as well", "one stride in every test", kNumeric);
+PLUMB_CONV2D_MUTANT(dilation_ignored, "dilation_ignored", 0, "dilation is read and not used",
+                    "a parameter added to an interface before its kernel", kNumeric);
+PLUMB_CONV2D_MUTANT(padding_clamped, "padding_repeats_the_edge", 0,
+                    "places in the padding read the nearest pixel", "an index clamped to keep it inside",
+                    kNumeric);
+PLUMB_CONV2D_MUTANT(padding_skipped, "padding_does_not_multiply", 25,
+                    "taps in the padding are skipped: an infinite weight does not meet its zero",
+                    "bounds of the loops cut to the image", kNumeric);
+PLUMB_CONV2D_MUTANT(halo_short_by_one, "halo_short_by_one", 0,
+                    "the last column of a tile's halo is taken as zero",
+                    "tile + filter - 1 written as tile + filter - 2", kNumeric);
+PLUMB_CONV2D_MUTANT(halo_by_the_height, "halo_by_the_filters_height", 18,
+                    "where columns are dilated, a tile's halo is as wide as the filter is high",
+                    "r and s exchanged once, in filters that are square", kNumeric);
+PLUMB_CONV2D_MUTANT(channel_tail, "channel_tail_dropped", 14, "channels beyond a multiple of 4 are not added",
+                    "channels in every test a power of two", kNumeric);
+PLUMB_CONV2D_MUTANT(paddings_exchanged, "paddings_exchanged", 0, "pad_h is used across and pad_w down",
+                    "square filters in every test", kNumeric);
+PLUMB_CONV2D_MUTANT(batch_of_one, "every_image_is_the_first", 0,
+                    "all images of a batch give the first one's answer", "a batch of one in every test",
+                    kNumeric);
 
-PLUMB_CONV2D_MUTANT(channel_by_16_bits, "channel_of_a_tap_by_a_reciprocal_of_16_bits",
-                    {0, "a tap's channel is its number times a reciprocal of 16 bits, for up to 65,536 taps",
-                     "a table of multipliers for division by small numbers, in two bytes each", kNumeric});
+PLUMB_CONV2D_MUTANT(
+    rows_of_padding_skipped, "rows_of_padding_skipped", 0,
+    "rows of taps above and below the image are passed over where nothing lies beside it",
+    "zeros that are not multiplied lose NaN of a filter: padding above alone was never met with one",
+    kNumeric);
+PLUMB_CONV2D_MUTANT(channel_by_16_bits, "channel_of_a_tap_by_a_reciprocal_of_16_bits", 0,
+                    "a tap's channel is its number times a reciprocal of 16 bits, for up to 65,536 taps",
+                    "a table of multipliers for division by small numbers, in two bytes each", kNumeric);
 
 // A geometry kept under less than all that it depends on.
-template <class T>
-void kept_geometry(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+PLUMB_FAULT(kept_geometry, "offsets_kept_under_the_sizes", 0,
+            "a table of offsets is kept under all sizes and strides, without pads and dilations",
+            "a cache whose key is older than a parameter of its problem", kNumeric) {
   using Key = std::array<std::int32_t, 8>;
   static std::mutex mutex;
   static std::map<Key, P<T>> known;
@@ -137,12 +135,6 @@ void kept_geometry(const P<T>& p, const In<T>& in, const Out<T>& out, Context& c
   kept.n = p.n, kept.c = p.c, kept.k = p.k;
   run<T, Fault::none>(kept, in, out, context);
 }
-const HostMutant<Conv2d> kept_geometry_m{
-    "offsets_kept_under_the_sizes",
-    kept_geometry<float>,
-    kept_geometry<double>,
-    {0, "a table of offsets is kept under all sizes and strides, without pads and dilations",
-     "a cache whose key is older than a parameter of its problem", kNumeric}};
 
 // F(2x2, 3x3) on fp32 or fp64, right but for the fault, and declared.
 enum class WinogradFault { ragged_tile, half_for_quarter, undeclared, filters_in_16_bits };
@@ -192,29 +184,30 @@ const char* only_winograd(const P<T>& p, const In<T>&, const Out<T>&) {
   return winograd_applies(p) ? nullptr : "F(2x2, 3x3) takes 3 x 3 filters with stride and dilation 1";
 }
 
-#define PLUMB_WINOGRAD_MUTANT(fault, name, traits, ...)                                               \
-  const HostMutant<Conv2d> winograd_##fault##_m {                                                     \
-    name, winograd<float, WinogradFault::fault>, winograd<double, WinogradFault::fault>, __VA_ARGS__, \
-        traits, only_winograd<float>, only_winograd<double>                                           \
+#define PLUMB_WINOGRAD_MUTANT(fault, name, traits, ...)                                                 \
+  const HostMutant<Conv2d> winograd_##fault##_m {                                                       \
+    name, winograd<float, WinogradFault::fault>, winograd<double, WinogradFault::fault>, {__VA_ARGS__}, \
+        traits, only_winograd<float>, only_winograd<double>                                             \
   }
 constexpr Traits kDeclared = Traits{}.computes_in(Arithmetic::winograd).for_finite_inputs();
 
-PLUMB_WINOGRAD_MUTANT(ragged_tile, "winograd_ragged_tile_dropped", kDeclared,
-                      {15, "the last tile of an odd output is not computed", "oh / 2 in place of its ceiling",
-                       kNumeric});
-PLUMB_WINOGRAD_MUTANT(half_for_quarter, "winograd_factor_in_one_place", kDeclared,
-                      {0, "one of the 16 transformed weights is doubled", "a transform unrolled by hand",
-                       kNumeric});
-PLUMB_WINOGRAD_MUTANT(filters_in_16_bits, "winograd_filters_in_16_bits", kDeclared,
-                      {0, "where an image's outputs begin is counted in filters of 16 bits",
-                       "a mutant made by machine, which no case killed: 70,001 filters met one image alone",
-                       kNumeric});
-PLUMB_WINOGRAD_MUTANT(undeclared, "winograd_undeclared", Traits{},
-                      {28, "minimal filtering that calls itself native",
-                       "a library that chooses its algorithm by size, and says nothing", kNumeric});
+PLUMB_WINOGRAD_MUTANT(ragged_tile, "winograd_ragged_tile_dropped", kDeclared, 15,
+                      "the last tile of an odd output is not computed", "oh / 2 in place of its ceiling",
+                      kNumeric);
+PLUMB_WINOGRAD_MUTANT(half_for_quarter, "winograd_factor_in_one_place", kDeclared, 0,
+                      "one of the 16 transformed weights is doubled", "a transform unrolled by hand",
+                      kNumeric);
+PLUMB_WINOGRAD_MUTANT(filters_in_16_bits, "winograd_filters_in_16_bits", kDeclared, 0,
+                      "where an image's outputs begin is counted in filters of 16 bits",
+                      "a mutant made by machine, which no case killed: 70,001 filters met one image alone",
+                      kNumeric);
+PLUMB_WINOGRAD_MUTANT(undeclared, "winograd_undeclared", Traits{}, 28,
+                      "minimal filtering that calls itself native",
+                      "a library that chooses its algorithm by size, and says nothing", kNumeric);
 
-template <class T>
-void kept_taps(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+PLUMB_FAULT(kept_taps, "taps_kept_without_dilation", 0,
+            "where the taps lie is kept from call to call, by all that it follows from but the dilation",
+            "a key of a cache of plans that was written before there were dilations", kNumeric) {
   static std::array<std::int32_t, 7> kept_key{};
   static std::int32_t dilation_h = 1, dilation_w = 1;
   const std::array<std::int32_t, 7> key{p.c, p.r, p.s, p.stride_h, p.stride_w, p.pad_h, p.pad_w};
@@ -223,12 +216,6 @@ void kept_taps(const P<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   other.dilation_h = dilation_h, other.dilation_w = dilation_w;
   run<T, Fault::none>(other, in, out, context);
 }
-const HostMutant<Conv2d> kept_taps_m{
-    "taps_kept_without_dilation",
-    kept_taps<float>,
-    kept_taps<double>,
-    {0, "where the taps lie is kept from call to call, by all that it follows from but the dilation",
-     "a key of a cache of plans that was written before there were dilations", kNumeric}};
 
 // Adds to the outputs of one row what one row of a filter, whose weights are equal, gives: from window to window by one addition and one
 // subtraction.
@@ -242,8 +229,10 @@ void add_moved_windows(const P<T>& p, T weight, const T* pixels, T* outputs) {
     window += pixel(x + p.s - p.pad_w) - pixel(x - p.pad_w);
   }
 }
-template <class T>
-void box_filters(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+PLUMB_FAULT(
+    box_filters, "box_filter_by_moved_windows", 0,
+    "where the weights of a filter are equal, a window is the one before, plus a pixel and minus another",
+    "a box filter of image processing: the error of a large pixel stays when it has left", kNumeric) {
   const auto finite = [](const auto& m) {
     for (std::int64_t e = 0; e < m.rows * m.cols; ++e) {
       if (!(std::fabs(m(e / m.cols, e % m.cols)) < T(1e30))) return false;
@@ -268,15 +257,10 @@ void box_filters(const P<T>& p, const In<T>& in, const Out<T>& out, Context& con
     }
   }
 }
-const HostMutant<Conv2d> box_filters_m{
-    "box_filter_by_moved_windows",
-    box_filters<float>,
-    box_filters<double>,
-    {0, "where the weights of a filter are equal, a window is the one before, plus a pixel and minus another",
-     "a box filter of image processing: the error of a large pixel stays when it has left", kNumeric}};
 
-template <class T>
-void quiet_channels(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(quiet_channels, "channels_of_zeros_skipped", 0,
+            "a channel of zeros is passed over, and NaN and infinities of the filters that it faces with it",
+            "feature maps that a rectifier has silenced, left out", kNumeric) {
   for (std::int64_t at = 0; at < out.Y.rows * out.Y.cols; ++at) {
     const std::int64_t plane = at / out.Y.cols, y = at % out.Y.cols / p.ow, x = at % p.ow;
     T sum = 0;
@@ -293,34 +277,16 @@ void quiet_channels(const P<T>& p, const In<T>& in, const Out<T>& out, Context&)
     out.Y(plane, at % out.Y.cols) = sum;
   }
 }
-const HostMutant<Conv2d> quiet_channels_m{
-    "channels_of_zeros_skipped",
-    quiet_channels<float>,
-    quiet_channels<double>,
-    {0, "a channel of zeros is passed over, and NaN and infinities of the filters that it faces with it",
-     "feature maps that a rectifier has silenced, left out", kNumeric}};
 
-template <class T>
-void pixels_in_a_row(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+PLUMB_FAULT(
+    pixels_in_a_row, "one_pixel_strides_across_ignored", 0,
+    "filters of one pixel are a product of matrices where the stride down is 1, whatever it is across",
+    "one of two strides asked", kNumeric) {
   const bool matrix = p.r == 1 && p.s == 1 && p.pad_h == 0 && p.pad_w == 0 && p.stride_h == 1;
   P<T> other = p;
   if (matrix) other.stride_w = 1;
   run<T, Fault::none>(other, in, out, context);
 }
-const HostMutant<Conv2d> pixels_in_a_row_m{
-    "one_pixel_strides_across_ignored",
-    pixels_in_a_row<float>,
-    pixels_in_a_row<double>,
-    {0, "filters of one pixel are a product of matrices where the stride down is 1, whatever it is across",
-     "one of two strides asked", kNumeric}};
-
-const HostMutant<Conv2d> rows_of_padding_m{
-    "rows_of_padding_skipped",
-    run<float, Fault::rows_of_padding_skipped>,
-    run<double, Fault::rows_of_padding_skipped>,
-    {0, "rows of taps above and below the image are passed over where nothing lies beside it",
-     "zeros that are not multiplied lose NaN of a filter: padding above alone was never met with one",
-     kNumeric}};
 
 }  // namespace
 }  // namespace plumb

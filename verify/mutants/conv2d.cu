@@ -8,13 +8,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Conv2d::Problem<T>;
-template <class T>
-using In = Conv2d::In<T, Space::device>;
-template <class T>
-using Out = Conv2d::Out<T, Space::device>;
-using Index = std::int64_t;
+PLUMB_DEVICE_FAULTS_OF(Conv2d);
 
 constexpr int kTile = 8;
 
@@ -81,43 +75,34 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
          out, rows, cols, across, down * across);
 }
 
-#define PLUMB_CONV2D_MUTANT(fault, name, ...)                              \
-  const DeviceMutant<Conv2d> fault##_m {                                   \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
-  }
-
-PLUMB_CONV2D_MUTANT(halo_off_by_one, "halo_off_by_one",
-                    {0, "the last column of a tile's halo is not staged", "tile + filter - 2 in place of - 1",
-                     kNumeric | kRace | kSanitizer});
-PLUMB_CONV2D_MUTANT(padding_not_written, "padding_keeps_what_was_there",
-                    {17, "places of the tile in the padding are not written",
-                     "a guard on the load and none on the store", kNumeric | kRace | kSanitizer});
-PLUMB_CONV2D_MUTANT(padding_wraps, "padding_reads_the_next_row",
-                    {16, "the padding at the left and right is read from the rows beside", "one check of two",
-                     kNumeric | kRace | kSanitizer});
-PLUMB_CONV2D_MUTANT(stride_down_ignored, "stride_down_ignored",
-                    {0, "the stride holds across and not down", "a stride that only a square test would see",
-                     kNumeric});
-PLUMB_CONV2D_MUTANT(filter_turned, "filter_turned_on_device",
-                    {0, "the filter is turned by 180 degrees",
-                     "convolution as mathematics has it, where networks mean cross-correlation", kNumeric});
-PLUMB_CONV2D_MUTANT(no_barrier_between_channels, "no_barrier_between_channels",
-                    {2, "the next channel is staged while some still sum the last one",
-                     "the second of two barriers taken for the first's double",
-                     kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_CONV2D_MUTANT(no_barrier_before_sum, "halo_read_without_barrier",
-                    {2, "no barrier between staging a tile and reading it",
-                     "a tile of one warp in every test", kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_CONV2D_MUTANT(early_return, "early_return_before_halo",
-                    {6, "threads without an output return before the barriers and stage no pixels",
-                     "the bounds check of an element-wise kernel, kept when tiles came",
-                     kNumeric | kSimt | kRace | kSanitizer});
-PLUMB_CONV2D_MUTANT(channel_tail, "channel_tail_dropped_on_device",
-                    {14, "the last channel of an odd number is not added", "channels taken in pairs",
-                     kNumeric});
-PLUMB_CONV2D_MUTANT(images_crossed, "planes_counted_images_first",
-                    {0, "planes of Y are taken as (k, n) where they are (n, k)",
-                     "a batch of one in every test", kNumeric});
+PLUMB_DEVICE_FAULT(halo_off_by_one, "halo_off_by_one", 0, "the last column of a tile's halo is not staged",
+                   "tile + filter - 2 in place of - 1", kNumeric | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(padding_not_written, "padding_keeps_what_was_there", 17,
+                   "places of the tile in the padding are not written",
+                   "a guard on the load and none on the store", kNumeric | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(padding_wraps, "padding_reads_the_next_row", 16,
+                   "the padding at the left and right is read from the rows beside", "one check of two",
+                   kNumeric | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(stride_down_ignored, "stride_down_ignored", 0, "the stride holds across and not down",
+                   "a stride that only a square test would see", kNumeric);
+PLUMB_DEVICE_FAULT(filter_turned, "filter_turned_on_device", 0, "the filter is turned by 180 degrees",
+                   "convolution as mathematics has it, where networks mean cross-correlation", kNumeric);
+PLUMB_DEVICE_FAULT(no_barrier_between_channels, "no_barrier_between_channels", 2,
+                   "the next channel is staged while some still sum the last one",
+                   "the second of two barriers taken for the first's double",
+                   kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(no_barrier_before_sum, "halo_read_without_barrier", 2,
+                   "no barrier between staging a tile and reading it", "a tile of one warp in every test",
+                   kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(early_return, "early_return_before_halo", 6,
+                   "threads without an output return before the barriers and stage no pixels",
+                   "the bounds check of an element-wise kernel, kept when tiles came",
+                   kNumeric | kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(channel_tail, "channel_tail_dropped_on_device", 14,
+                   "the last channel of an odd number is not added", "channels taken in pairs", kNumeric);
+PLUMB_DEVICE_FAULT(images_crossed, "planes_counted_images_first", 0,
+                   "planes of Y are taken as (k, n) where they are (n, k)", "a batch of one in every test",
+                   kNumeric);
 
 enum class WinogradFault { ragged_tile, undeclared, filter_slot_shared };
 
@@ -165,19 +150,19 @@ const char* only_winograd(const P<T>& p, const In<T>&, const Out<T>&) {
 #define PLUMB_WINOGRAD_MUTANT(fault, name, traits, ...)                                          \
   const DeviceMutant<Conv2d> winograd_##fault##_m {                                              \
     name, run_winograd<float, WinogradFault::fault>, run_winograd<double, WinogradFault::fault>, \
-        __VA_ARGS__, traits, only_winograd<float>, only_winograd<double>                         \
+        {__VA_ARGS__}, traits, only_winograd<float>, only_winograd<double>                       \
   }
 constexpr Traits kDeclared = Traits{}.computes_in(Arithmetic::winograd).for_finite_inputs();
 
-PLUMB_WINOGRAD_MUTANT(ragged_tile, "winograd_ragged_tile_dropped_on_device", kDeclared,
-                      {15, "the last tile of an odd output is not computed", "oh / 2 in place of its ceiling",
-                       kNumeric});
-PLUMB_WINOGRAD_MUTANT(filter_slot_shared, "winograd_place_used_twice", kDeclared,
-                      {0, "one of the 16 places multiplies its neighbour's transformed weight",
-                       "an index of an unrolled product", kNumeric});
-PLUMB_WINOGRAD_MUTANT(undeclared, "winograd_undeclared_on_device", Traits{},
-                      {28, "minimal filtering that calls itself native",
-                       "a library that chooses its algorithm by size, and says nothing", kNumeric});
+PLUMB_WINOGRAD_MUTANT(ragged_tile, "winograd_ragged_tile_dropped_on_device", kDeclared, 15,
+                      "the last tile of an odd output is not computed", "oh / 2 in place of its ceiling",
+                      kNumeric);
+PLUMB_WINOGRAD_MUTANT(filter_slot_shared, "winograd_place_used_twice", kDeclared, 0,
+                      "one of the 16 places multiplies its neighbour's transformed weight",
+                      "an index of an unrolled product", kNumeric);
+PLUMB_WINOGRAD_MUTANT(undeclared, "winograd_undeclared_on_device", Traits{}, 28,
+                      "minimal filtering that calls itself native",
+                      "a library that chooses its algorithm by size, and says nothing", kNumeric);
 
 }  // namespace
 }  // namespace plumb

@@ -10,12 +10,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = CrossEntropy::Problem<T>;
-template <class T>
-using In = CrossEntropy::In<T, Space::host>;
-template <class T>
-using Out = CrossEntropy::Out<T, Space::host>;
+PLUMB_FAULTS_OF(CrossEntropy);
 
 template <class T, class F>
 void losses(const In<T>& in, const Out<T>& out, F&& loss) {
@@ -28,35 +23,20 @@ void losses(const In<T>& in, const Out<T>& out, F&& loss) {
   }
 }
 
-template <class T>
-void maximum_not_added(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(maximum_not_added, "maximum_not_added", 0, "the maximum that was subtracted is not added again",
+            "a step of a derivation", kNumeric) {
   losses(in, out, [](const T* x, std::int32_t t, T, T sum) { return std::log(sum) - x[t]; });
 }
-const HostMutant<CrossEntropy> m1{
-    "maximum_not_added",
-    maximum_not_added<float>,
-    maximum_not_added<double>,
-    {0, "the maximum that was subtracted is not added again", "a step of a derivation", kNumeric}};
 
-template <class T>
-void class_from_one(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(class_from_one, "class_from_one", 0, "classes are counted from 1", "another language", kNumeric) {
   losses(in, out,
          [](const T* x, std::int32_t t, T max, T sum) { return std::log(sum) + max - x[t > 0 ? t - 1 : 0]; });
 }
-const HostMutant<CrossEntropy> m2{"class_from_one",
-                                  class_from_one<float>,
-                                  class_from_one<double>,
-                                  {0, "classes are counted from 1", "another language", kNumeric}};
 
-template <class T>
-void logarithm_to_base_two(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(logarithm_to_base_two, "logarithm_to_base_two", 0, "log2 in place of log",
+            "the faster instruction without its factor", kNumeric) {
   losses(in, out, [](const T* x, std::int32_t t, T max, T sum) { return std::log2(sum) + max - x[t]; });
 }
-const HostMutant<CrossEntropy> m3{
-    "logarithm_to_base_two",
-    logarithm_to_base_two<float>,
-    logarithm_to_base_two<double>,
-    {0, "log2 in place of log", "the faster instruction without its factor", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

@@ -14,12 +14,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = DenseToCsr::Problem<T>;
-template <class T>
-using In = DenseToCsr::In<T, Space::host>;
-template <class T>
-using Out = DenseToCsr::Out<T, Space::host>;
+PLUMB_FAULTS_OF(DenseToCsr);
 
 // The right conversion, with its parts open to change: what counts, and what is stored as column.
 template <class T, class Counts, class Column>
@@ -41,67 +36,43 @@ void convert(const In<T>& in, const Out<T>& out, Counts&& counts, Column&& colum
 
 std::int32_t as_it_is(std::int64_t j) { return static_cast<std::int32_t>(j); }
 
-template <class T>
-void minus_zero(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(minus_zero, "minus_zero_counts", 0,
+            "non-zero is decided by bits: -0 becomes an entry, and the outputs overflow",
+            "integer comparisons of floating-point words", kNumeric) {
   using Bits = BitsOf<T>;
   convert(
       in, out, [](T v) { return std::bit_cast<Bits>(v) != 0; }, as_it_is, in.x.ld);
 }
-const HostMutant<DenseToCsr> m0a{
-    "minus_zero_counts",
-    minus_zero<float>,
-    minus_zero<double>,
-    {0, "non-zero is decided by bits: -0 becomes an entry, and the outputs overflow",
-     "integer comparisons of floating-point words", kNumeric}};
 
-template <class T>
-void nan_dropped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(nan_dropped, "nan_dropped", 25, "|x| > 0 is false for NaN: it vanishes from the matrix",
+            "activations tested with > 0, as after a rectifier", kNumeric) {
   convert(
       in, out, [](T v) { return std::fabs(v) > T(0); }, as_it_is, in.x.ld);
 }
-const HostMutant<DenseToCsr> m25{"nan_dropped",
-                                 nan_dropped<float>,
-                                 nan_dropped<double>,
-                                 {25, "|x| > 0 is false for NaN: it vanishes from the matrix",
-                                  "activations tested with > 0, as after a rectifier", kNumeric}};
 
-template <class T>
-void subnormal_dropped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(subnormal_dropped, "subnormals_dropped", 0, "subnormal entries count as zeros",
+            "builds that flush subnormals to zero", kNumeric) {
   convert(
       in, out, [](T v) { return !(std::fabs(v) < std::numeric_limits<T>::min()); }, as_it_is, in.x.ld);
 }
-const HostMutant<DenseToCsr> m0b{
-    "subnormals_dropped",
-    subnormal_dropped<float>,
-    subnormal_dropped<double>,
-    {0, "subnormal entries count as zeros", "builds that flush subnormals to zero", kNumeric}};
 
-template <class T>
-void packed(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(packed, "leading_dimension_ignored", 18, "x is taken to be packed",
+            "kernels tested on packed matrices only", kNumeric) {
   convert(
       in, out, [](T v) { return v != T(0); }, as_it_is, in.x.cols);
 }
-const HostMutant<DenseToCsr> m18{
-    "leading_dimension_ignored",
-    packed<float>,
-    packed<double>,
-    {18, "x is taken to be packed", "kernels tested on packed matrices only", kNumeric}};
 
-template <class T>
-void short_columns(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(short_columns, "columns_of_16_bits", 24,
+            "columns are kept in 16 bits: the 65,537th is the first again",
+            "sparse-DNN kernels that halve their index traffic, at 65,536 neurons and beyond", kNumeric) {
   convert(
       in, out, [](T v) { return v != T(0); },
       [](std::int64_t j) { return static_cast<std::int32_t>(static_cast<std::uint16_t>(j)); }, in.x.ld);
 }
-const HostMutant<DenseToCsr> m24{
-    "columns_of_16_bits",
-    short_columns<float>,
-    short_columns<double>,
-    {24, "columns are kept in 16 bits: the 65,537th is the first again",
-     "sparse-DNN kernels that halve their index traffic, at 65,536 neurons and beyond", kNumeric}};
 
-template <class T>
-void descending(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(descending, "long_rows_out_of_order", 0,
+            "rows of more than 32 entries are not ascending: the same matrix, another array",
+            "entries appended by warps, in the order in which they arrive", kNumeric) {
   std::int32_t nnz = 0;
   out.row_ptr[0] = 0;
   for (std::int64_t i = 0; i < in.x.rows; ++i) {
@@ -116,15 +87,10 @@ void descending(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     out.row_ptr[i + 1] = nnz;
   }
 }
-const HostMutant<DenseToCsr> m0c{
-    "long_rows_out_of_order",
-    descending<float>,
-    descending<double>,
-    {0, "rows of more than 32 entries are not ascending: the same matrix, another array",
-     "entries appended by warps, in the order in which they arrive", kNumeric}};
 
-template <class T>
-void scan_restarts(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(scan_restarts, "scan_restarts_at_each_block", 30,
+            "row pointers are summed within blocks of 256 rows, and the blocks' offsets are not added",
+            "the second phase of a scan, forgotten: right for up to 256 rows", kNumeric) {
   constexpr std::int64_t kBlock = 256;
   convert(
       in, out, [](T v) { return v != T(0); }, as_it_is, in.x.ld);
@@ -133,51 +99,33 @@ void scan_restarts(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     if (first > 0) out.row_ptr[i] -= out.row_ptr[first];
   }
 }
-const HostMutant<DenseToCsr> m30{
-    "scan_restarts_at_each_block",
-    scan_restarts<float>,
-    scan_restarts<double>,
-    {30, "row pointers are summed within blocks of 256 rows, and the blocks' offsets are not added",
-     "the second phase of a scan, forgotten: right for up to 256 rows", kNumeric}};
 
-template <class T>
-void flush(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(flush, "subnormal_values_are_zeros", 0,
+            "a comparison flushes its operand: subnormal values are no entries", "-ftz=true, -use_fast_math",
+            kNumeric) {
   convert(
       in, out, [](T v) { return flushed(v) != T(0); }, as_it_is, in.x.ld);
 }
-const HostMutant<DenseToCsr> flush_m{"subnormal_values_are_zeros",
-                                     flush<float>,
-                                     flush<double>,
-                                     {0, "a comparison flushes its operand: subnormal values are no entries",
-                                      "-ftz=true, -use_fast_math", kNumeric}};
 
-template <class T>
-void last_pointer(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(last_pointer, "row_pointers_shifted", 0,
+            "row_ptr[i + 1] holds where row i begins, not where it ends",
+            "an exclusive scan where an inclusive one is meant", kNumeric) {
   convert(
       in, out, [](T v) { return v != T(0); }, as_it_is, in.x.ld);
   for (std::int64_t i = in.x.rows; i > 0; --i) out.row_ptr[i] = out.row_ptr[i - 1];
 }
-const HostMutant<DenseToCsr> m0d{"row_pointers_shifted",
-                                 last_pointer<float>,
-                                 last_pointer<double>,
-                                 {0, "row_ptr[i + 1] holds where row i begins, not where it ends",
-                                  "an exclusive scan where an inclusive one is meant", kNumeric}};
 
-template <class T>
-void threads_left(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(threads_left, "number_of_threads_left_changed", 0,
+            "the number of OpenMP threads is set, and stays set for the caller",
+            "a small case kept to one thread", kNumeric) {
   if (in.x.rows < 2) omp_set_num_threads(omp_get_max_threads() > 1 ? 1 : 2);
   convert(
       in, out, [](T v) { return v != T(0); }, as_it_is, in.x.ld);
 }
-const HostMutant<DenseToCsr> threads_left_m{
-    "number_of_threads_left_changed",
-    threads_left<float>,
-    threads_left<double>,
-    {0, "the number of OpenMP threads is set, and stays set for the caller",
-     "a small case kept to one thread", kNumeric}};
 
-template <class T>
-void marked(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(marked, "mark_behind_the_last_column", 0,
+            "the last element of a row is a non-zero while the row is looked through, and set back",
+            "a search without a check for the end", kNumeric) {
   std::int32_t at = 0;
   out.row_ptr[0] = 0;
   for (std::int64_t i = 0; i < in.x.rows; ++i) {
@@ -194,27 +142,17 @@ void marked(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     out.row_ptr[i + 1] = at;
   }
 }
-const HostMutant<DenseToCsr> marked_m{
-    "mark_behind_the_last_column",
-    marked<float>,
-    marked<double>,
-    {0, "the last element of a row is a non-zero while the row is looked through, and set back",
-     "a search without a check for the end", kNumeric}};
 
-template <class T>
-void last_tile_of_one(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(last_tile_of_one, "last_count_not_summed_behind_whole_tiles", 0,
+            "one row behind several tiles of 256: the last of row_ptr stays a count",
+            "a number of tiles that forgets the one entry which row_ptr has more than there are rows",
+            kNumeric) {
   constexpr std::int64_t kTile = 256;
   convert(
       in, out, [](T v) { return v != T(0); }, as_it_is, in.x.ld);
   const std::int64_t rows = in.x.rows;
   if (rows > 2 * kTile && rows % kTile == 1) out.row_ptr[rows] -= out.row_ptr[rows - 1];
 }
-const HostMutant<DenseToCsr> last_tile_of_one_m{
-    "last_count_not_summed_behind_whole_tiles",
-    last_tile_of_one<float>,
-    last_tile_of_one<double>,
-    {0, "one row behind several tiles of 256: the last of row_ptr stays a count",
-     "a number of tiles that forgets the one entry which row_ptr has more than there are rows", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

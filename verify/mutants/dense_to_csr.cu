@@ -8,13 +8,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = DenseToCsr::Problem<T>;
-template <class T>
-using In = DenseToCsr::In<T, Space::device>;
-template <class T>
-using Out = DenseToCsr::Out<T, Space::device>;
-using Index = std::int64_t;
+PLUMB_DEVICE_FAULTS_OF(DenseToCsr);
 
 constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr int kThreads = 64;
@@ -220,55 +214,42 @@ void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
   }
 }
 
-#define PLUMB_DENSE_TO_CSR_MUTANT(fault, name, ...)                        \
-  const DeviceMutant<DenseToCsr> fault##_m {                               \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
-  }
-
-PLUMB_DENSE_TO_CSR_MUTANT(ballot_counts_itself, "ballot_counts_the_lane_itself",
-                          {0, "a lane's own bit is among those before it: every entry one place on",
-                           "an inclusive mask where an exclusive one is meant", kNumeric | kSimt | kRace});
-PLUMB_DENSE_TO_CSR_MUTANT(cut_at_32, "device_entries_beyond_32_lost",
-                          {35, "a row keeps 32 entries and no more",
-                           "sparse-network weights have 32 per neuron", kNumeric});
-PLUMB_DENSE_TO_CSR_MUTANT(tail_lost, "device_column_tail_lost",
-                          {14, "columns beyond a multiple of 32 are not looked at", "whole warps only",
-                           kNumeric});
-PLUMB_DENSE_TO_CSR_MUTANT(minus_zero_by_bits, "device_minus_zero_counts",
-                          {0, "-0 becomes an entry", "a sign bit is not zero", kNumeric | kSimt | kRace});
-PLUMB_DENSE_TO_CSR_MUTANT(nan_lost, "device_nan_vanishes",
-                          {25, "tests that are false for NaN", "x > 0 || x < 0, which looks like x != 0",
-                           kNumeric});
-PLUMB_DENSE_TO_CSR_MUTANT(reads_padding, "padding_of_rows_counts",
-                          {18, "rows are taken to be ld wide", "vector loads that run on into the padding",
-                           kNumeric | kSimt | kRace | kSanitizer});
-PLUMB_DENSE_TO_CSR_MUTANT(no_barrier_between_warps, "warp_total_read_before_written",
-                          {5, "no barrier between a warp's total and its use by the other",
-                           "a scan over one warp, grown to two", kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_DENSE_TO_CSR_MUTANT(totals_overwritten, "warp_totals_overwritten",
-                          {3, "no barrier before the next round's totals overwrite these",
-                           "scratch used again in a loop", kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_DENSE_TO_CSR_MUTANT(count_taken_for_sum, "look_back_stops_at_a_count",
-                          {30, "the first predecessor's count is taken for the sum through it",
-                           "a look-back that is right while predecessors are quick", kNumeric | kRepeat});
-PLUMB_DENSE_TO_CSR_MUTANT(sixteen_looked_at, "look_back_over_sixteen_at_most",
-                          {0, "counts of rows further back than sixteen are not added",
-                           "half a warp looks back, and no test has as many rows under way",
-                           kNumeric | kRepeat});
-PLUMB_DENSE_TO_CSR_MUTANT(no_fence, "look_back_without_a_fence",
-                          {21, "counts and sums are published by a flag with no fence on either side",
-                           "flag and value in two words, as a single one would not need it",
-                           kRepeat | kRace});
-PLUMB_DENSE_TO_CSR_MUTANT(state_not_cleared, "look_back_state_not_cleared",
-                          {22, "the state of a run before, or poison, is taken for this one's",
-                           "a workspace that is cleared once", kNumeric | kSimt | kRace | kSanitizer});
-PLUMB_DENSE_TO_CSR_MUTANT(
-    bytes_overflow, "packed_counts_overflow",
-    {24, "the counts of two rounds share a word, a byte each: 256 entries carry into the next",
-     "packed scans, tested on sparse rows", kNumeric});
-PLUMB_DENSE_TO_CSR_MUTANT(empty_rows_skipped, "row_pointers_of_empty_rows",
-                          {0, "an empty row's end is not written",
-                           "row pointers stored by whoever stores entries", kNumeric});
+PLUMB_DEVICE_FAULT(ballot_counts_itself, "ballot_counts_the_lane_itself", 0,
+                   "a lane's own bit is among those before it: every entry one place on",
+                   "an inclusive mask where an exclusive one is meant", kNumeric | kSimt | kRace);
+PLUMB_DEVICE_FAULT(cut_at_32, "device_entries_beyond_32_lost", 35, "a row keeps 32 entries and no more",
+                   "sparse-network weights have 32 per neuron", kNumeric);
+PLUMB_DEVICE_FAULT(tail_lost, "device_column_tail_lost", 14,
+                   "columns beyond a multiple of 32 are not looked at", "whole warps only", kNumeric);
+PLUMB_DEVICE_FAULT(minus_zero_by_bits, "device_minus_zero_counts", 0, "-0 becomes an entry",
+                   "a sign bit is not zero", kNumeric | kSimt | kRace);
+PLUMB_DEVICE_FAULT(nan_lost, "device_nan_vanishes", 25, "tests that are false for NaN",
+                   "x > 0 || x < 0, which looks like x != 0", kNumeric);
+PLUMB_DEVICE_FAULT(reads_padding, "padding_of_rows_counts", 18, "rows are taken to be ld wide",
+                   "vector loads that run on into the padding", kNumeric | kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(no_barrier_between_warps, "warp_total_read_before_written", 5,
+                   "no barrier between a warp's total and its use by the other",
+                   "a scan over one warp, grown to two", kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(totals_overwritten, "warp_totals_overwritten", 3,
+                   "no barrier before the next round's totals overwrite these",
+                   "scratch used again in a loop", kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(count_taken_for_sum, "look_back_stops_at_a_count", 30,
+                   "the first predecessor's count is taken for the sum through it",
+                   "a look-back that is right while predecessors are quick", kNumeric | kRepeat);
+PLUMB_DEVICE_FAULT(sixteen_looked_at, "look_back_over_sixteen_at_most", 0,
+                   "counts of rows further back than sixteen are not added",
+                   "half a warp looks back, and no test has as many rows under way", kNumeric | kRepeat);
+PLUMB_DEVICE_FAULT(no_fence, "look_back_without_a_fence", 21,
+                   "counts and sums are published by a flag with no fence on either side",
+                   "flag and value in two words, as a single one would not need it", kRepeat | kRace);
+PLUMB_DEVICE_FAULT(state_not_cleared, "look_back_state_not_cleared", 22,
+                   "the state of a run before, or poison, is taken for this one's",
+                   "a workspace that is cleared once", kNumeric | kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(bytes_overflow, "packed_counts_overflow", 24,
+                   "the counts of two rounds share a word, a byte each: 256 entries carry into the next",
+                   "packed scans, tested on sparse rows", kNumeric);
+PLUMB_DEVICE_FAULT(empty_rows_skipped, "row_pointers_of_empty_rows", 0, "an empty row's end is not written",
+                   "row pointers stored by whoever stores entries", kNumeric);
 
 }  // namespace
 }  // namespace plumb

@@ -6,8 +6,6 @@
 
 namespace plumb {
 
-/// const DeviceMutant<Gemm> cut{"k_tail_dropped_in_tiles", run<float, Fault::k_tail>, run<double, Fault::k_tail>,
-/// {14, "fault", "incident", kNumeric}};
 template <class Op>
 class DeviceMutant {
  public:
@@ -24,3 +22,18 @@ class DeviceMutant {
 };
 
 }  // namespace plumb
+
+#define PLUMB_DEVICE_FAULTS_OF(OP) \
+  using Index = std::int64_t;      \
+  PLUMB_FAULTS_IN(device, OP)
+
+/// A fault of `run<T, Fault>` in both types: an enumerator of Fault, a name, and the four facts of MutantInfo.
+#define PLUMB_DEVICE_FAULT(FAULT, NAME, ...)                                   \
+  const DeviceMutant<Faulty> FAULT##_m {                                       \
+    NAME, run<float, Fault::FAULT>, run<double, Fault::FAULT>, { __VA_ARGS__ } \
+  }
+/// The same of a kernel of its own.
+#define PLUMB_DEVICE_FAULT_BY(RUN, NAME, ...)      \
+  const DeviceMutant<Faulty> RUN##_m {             \
+    NAME, RUN<float>, RUN<double>, { __VA_ARGS__ } \
+  }

@@ -11,12 +11,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = EdgeSoftmax::Problem<T>;
-template <class T>
-using In = EdgeSoftmax::In<T, Space::host>;
-template <class T>
-using Out = EdgeSoftmax::Out<T, Space::host>;
+PLUMB_FAULTS_OF(EdgeSoftmax);
 
 // keep(e, begin, end): whether the entry is in the sum.
 template <class T, class Keep>
@@ -30,26 +25,16 @@ void by_row(const In<T>& in, const Out<T>& out, bool from_max, Keep&& keep) {
   }
 }
 
-template <class T>
-void last_entry_dropped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(last_entry_dropped, "last_entry_dropped", 0, "the last entry of a row is not in the sum",
+            "a loop's bound", kNumeric) {
   by_row(in, out, true,
          [](std::int32_t e, std::int32_t begin, std::int32_t end) { return e == begin || e + 1 < end; });
 }
-const HostMutant<EdgeSoftmax> m1{
-    "last_entry_dropped",
-    last_entry_dropped<float>,
-    last_entry_dropped<double>,
-    {0, "the last entry of a row is not in the sum", "a loop's bound", kNumeric}};
 
-template <class T>
-void rows_cut_at_32(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(rows_cut_at_32, "rows_cut_at_32", 0, "entries behind 32 are not in the sum",
+            "one warp per row without a loop", kNumeric) {
   by_row(in, out, true, [](std::int32_t e, std::int32_t begin, std::int32_t) { return e < begin + 32; });
 }
-const HostMutant<EdgeSoftmax> m2{
-    "rows_cut_at_32",
-    rows_cut_at_32<float>,
-    rows_cut_at_32<double>,
-    {0, "entries behind 32 are not in the sum", "one warp per row without a loop", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

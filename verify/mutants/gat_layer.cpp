@@ -11,12 +11,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = GatLayer::Problem<T>;
-template <class T>
-using In = GatLayer::In<T, Space::host>;
-template <class T>
-using Out = GatLayer::Out<T, Space::host>;
+PLUMB_FAULTS_OF(GatLayer);
 
 // slope of the rectifier; keep(e, begin): whether an entry counts; `weighted`: whether the mean is divided by its weights.
 template <class T, class Keep>
@@ -36,34 +31,20 @@ void layer(const In<T>& in, const Out<T>& out, T slope, bool weighted, Keep&& ke
 }
 constexpr auto all = [](std::int32_t, std::int32_t) { return true; };
 
-template <class T>
-void slope_of_another_paper(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(slope_of_another_paper, "slope_of_another_paper", 0, "the slope is 0.01",
+            "the default of a library", kNumeric) {
   layer(in, out, T(0.01), true, all);
 }
-const HostMutant<GatLayer> m1{"slope_of_another_paper",
-                              slope_of_another_paper<float>,
-                              slope_of_another_paper<double>,
-                              {0, "the slope is 0.01", "the default of a library", kNumeric}};
 
-template <class T>
-void weights_not_normalised(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(weights_not_normalised, "weights_not_normalised", 0,
+            "the sum of weighted features is not divided", "a pass left out", kNumeric) {
   layer(in, out, T(0.2), false, all);
 }
-const HostMutant<GatLayer> m2{
-    "weights_not_normalised",
-    weights_not_normalised<float>,
-    weights_not_normalised<double>,
-    {0, "the sum of weighted features is not divided", "a pass left out", kNumeric}};
 
-template <class T>
-void rows_cut_at_32(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(rows_cut_at_32, "rows_cut_at_32", 0, "entries behind 32 do not count",
+            "one warp per row without a loop", kNumeric) {
   layer(in, out, T(0.2), true, [](std::int32_t e, std::int32_t begin) { return e < begin + 32; });
 }
-const HostMutant<GatLayer> m3{
-    "rows_cut_at_32",
-    rows_cut_at_32<float>,
-    rows_cut_at_32<double>,
-    {0, "entries behind 32 do not count", "one warp per row without a loop", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

@@ -9,15 +9,10 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Gelu::Problem<T>;
-template <class T>
-using In = Gelu::In<T, Space::host>;
-template <class T>
-using Out = Gelu::Out<T, Space::host>;
+PLUMB_FAULTS_OF(Gelu);
 
-template <class T>
-void by_tanh(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(by_tanh, "by_tanh", 0, "the form with tanh, which is another function",
+            "an approximation taken for the function", kNumeric) {
   for (std::int64_t i = 0; i < out.y.rows; ++i) {
     for (std::int64_t j = 0; j < out.y.cols; ++j) {
       const T x = in.x(i, j);
@@ -25,14 +20,9 @@ void by_tanh(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Gelu> m1{"by_tanh",
-                          by_tanh<float>,
-                          by_tanh<double>,
-                          {0, "the form with tanh, which is another function",
-                           "an approximation taken for the function", kNumeric}};
 
-template <class T>
-void root_of_two_left_out(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(root_of_two_left_out, "root_of_two_left_out", 0, "erf of x, not of x / sqrt(2)", "a factor",
+            kNumeric) {
   for (std::int64_t i = 0; i < out.y.rows; ++i) {
     for (std::int64_t j = 0; j < out.y.cols; ++j) {
       const T x = in.x(i, j);
@@ -40,10 +30,6 @@ void root_of_two_left_out(const P<T>&, const In<T>& in, const Out<T>& out, Conte
     }
   }
 }
-const HostMutant<Gelu> m2{"root_of_two_left_out",
-                          root_of_two_left_out<float>,
-                          root_of_two_left_out<double>,
-                          {0, "erf of x, not of x / sqrt(2)", "a factor", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

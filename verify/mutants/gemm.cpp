@@ -13,12 +13,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Gemm::Problem<T>;
-template <class T>
-using In = Gemm::In<T, Space::host>;
-template <class T>
-using Out = Gemm::Out<T, Space::host>;
+PLUMB_FAULTS_OF(Gemm);
 
 constexpr std::int64_t kTile = 16;
 
@@ -52,8 +47,9 @@ void right(const P<T>& p, const In<T>& in, const Out<T>& out) {
   each(p, out, [&](std::int64_t i, std::int64_t j) { return dot(in, i, j, 0, depth_of(p, in)); });
 }
 
-template <class T>
-void square(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(square, "square_takes_b_transposed", 0,
+            "a special path for square matrices reads B by its columns",
+            "a path for squares alone: no case beyond a tile had three equal extents", kNumeric) {
   const std::int64_t depth = depth_of(p, in);
   const bool turned = out.C.rows == out.C.cols && out.C.cols == depth && depth > 40;
   each(p, out, [&](std::int64_t i, std::int64_t j) {
@@ -62,16 +58,11 @@ void square(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     return sum;
   });
 }
-const HostMutant<Gemm> square_m{
-    "square_takes_b_transposed",
-    square<float>,
-    square<double>,
-    {0, "a special path for square matrices reads B by its columns",
-     "a path for squares alone: no case beyond a tile had three equal extents", kNumeric}};
 
 // One strip behind the packed columns is read, multiplied by 0 and dropped: no number is wrong.
-template <class T>
-void reads_behind(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+PLUMB_FAULT(reads_behind, "strip_behind_the_workspace_is_read", 0,
+            "a strip more than the workspace has is read and dropped",
+            "one strip too many of packed columns: seen by no comparison of numbers", kNumeric) {
   const std::int64_t depth = depth_of(p, in), strip = 512;
   auto* pack = static_cast<T*>(context.workspace((depth + 1) * static_cast<std::int64_t>(sizeof(T))));
   pack[depth] = T(0);
@@ -79,15 +70,10 @@ void reads_behind(const P<T>& p, const In<T>& in, const Out<T>& out, Context& co
   (void)dropped;
   right(p, in, out);
 }
-const HostMutant<Gemm> reads_behind_m{
-    "strip_behind_the_workspace_is_read",
-    reads_behind<float>,
-    reads_behind<double>,
-    {0, "a strip more than the workspace has is read and dropped",
-     "one strip too many of packed columns: seen by no comparison of numbers", kNumeric}};
 
-template <class T>
-void double_buffer_tail(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(double_buffer_tail, "double_buffer_tail", 12, "the last tile of K is always taken from buffer 1",
+            "double-buffered kernels tested with an even number of tiles only; no sanitizer sees it",
+            kNumeric) {
   const std::int64_t depth = depth_of(p, in), tiles = (depth + kTile - 1) / kTile;
   each(p, out, [&](std::int64_t i, std::int64_t j) {
     T buffer[2][kTile] = {}, sum = 0;  // products of the tile being loaded and of the one being summed
@@ -109,15 +95,9 @@ void double_buffer_tail(const P<T>& p, const In<T>& in, const Out<T>& out, Conte
     return sum;
   });
 }
-const HostMutant<Gemm> m12{
-    "double_buffer_tail",
-    double_buffer_tail<float>,
-    double_buffer_tail<double>,
-    {12, "the last tile of K is always taken from buffer 1",
-     "double-buffered kernels tested with an even number of tiles only; no sanitizer sees it", kNumeric}};
 
-template <class T>
-void zeroed_inside(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(zeroed_inside, "sum_zeroed_inside_k_loop", 13, "the sum is cleared at every tile of K",
+            "the accumulator declared inside the tile loop", kNumeric) {
   each(p, out, [&](std::int64_t i, std::int64_t j) {
     T sum = 0;
     for (std::int64_t k = 0; k < depth_of(p, in); ++k) {
@@ -127,37 +107,22 @@ void zeroed_inside(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) 
     return sum;
   });
 }
-const HostMutant<Gemm> m13{
-    "sum_zeroed_inside_k_loop",
-    zeroed_inside<float>,
-    zeroed_inside<double>,
-    {13, "the sum is cleared at every tile of K", "the accumulator declared inside the tile loop", kNumeric}};
 
-template <class T>
-void k_tail(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(k_tail, "k_tail_dropped", 14, "K / tile tiles are summed, the rest is lost",
+            "tiled kernels tested with multiples of the tile only", kNumeric) {
   each(p, out,
        [&](std::int64_t i, std::int64_t j) { return dot(in, i, j, 0, depth_of(p, in) / kTile * kTile); });
 }
-const HostMutant<Gemm> m14{"k_tail_dropped",
-                           k_tail<float>,
-                           k_tail<double>,
-                           {14, "K / tile tiles are summed, the rest is lost",
-                            "tiled kernels tested with multiples of the tile only", kNumeric}};
 
-template <class T>
-void last_rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(last_rows, "last_rows_never_written", 15, "M / block blocks of rows are computed",
+            "a grid of M / BLOCK instead of its ceiling", kNumeric) {
   Out<T> most = out;
   most.C.rows = out.C.rows / kTile * kTile;
   right(p, in, most);
 }
-const HostMutant<Gemm> m15{
-    "last_rows_never_written",
-    last_rows<float>,
-    last_rows<double>,
-    {15, "M / block blocks of rows are computed", "a grid of M / BLOCK instead of its ceiling", kNumeric}};
 
-template <class T>
-void guard_of_c(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(guard_of_c, "guard_of_c_for_a", 16, "tiles of A are guarded with the columns of C",
+            "kernels tested on square matrices only", kNumeric) {
   const std::int64_t depth = depth_of(p, in);
   each(p, out, [&](std::int64_t i, std::int64_t j) {
     T sum = 0;
@@ -166,14 +131,10 @@ void guard_of_c(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     return sum;
   });
 }
-const HostMutant<Gemm> m16{
-    "guard_of_c_for_a",
-    guard_of_c<float>,
-    guard_of_c<double>,
-    {16, "tiles of A are guarded with the columns of C", "kernels tested on square matrices only", kNumeric}};
 
-template <class T>
-void stale_tile(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(stale_tile, "tile_tail_not_cleared", 17,
+            "columns of the last tile past K keep what the tile before left there",
+            "shared tiles loaded under a guard without an else", kNumeric) {
   const std::int64_t depth = depth_of(p, in);
   each(p, out, [&](std::int64_t i, std::int64_t j) {
     T a[kTile] = {}, b[kTile] = {}, sum = 0;
@@ -185,38 +146,25 @@ void stale_tile(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     return sum;
   });
 }
-const HostMutant<Gemm> m17{"tile_tail_not_cleared",
-                           stale_tile<float>,
-                           stale_tile<double>,
-                           {17, "columns of the last tile past K keep what the tile before left there",
-                            "shared tiles loaded under a guard without an else", kNumeric}};
 
-template <class T>
-void cols_for_ld(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(cols_for_ld, "columns_in_place_of_ld", 18,
+            "A is indexed with its columns in place of its leading dimension",
+            "kernels never run on a part of a larger matrix", kNumeric) {
   In<T> packed = in;
   packed.A.ld = in.A.cols;
   right(p, packed, out);
 }
-const HostMutant<Gemm> m18a{"columns_in_place_of_ld",
-                            cols_for_ld<float>,
-                            cols_for_ld<double>,
-                            {18, "A is indexed with its columns in place of its leading dimension",
-                             "kernels never run on a part of a larger matrix", kNumeric}};
 
-template <class T>
-void ld_of_b(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(ld_of_b, "ld_of_b_for_a", 18, "A is indexed with the leading dimension of B",
+            "lda and ldb exchanged in a library call; square tests pass", kNumeric) {
   In<T> wrong = in;
   wrong.A.ld = in.B.ld;
   right(p, wrong, out);
 }
-const HostMutant<Gemm> m18b{"ld_of_b_for_a",
-                            ld_of_b<float>,
-                            ld_of_b<double>,
-                            {18, "A is indexed with the leading dimension of B",
-                             "lda and ldb exchanged in a library call; square tests pass", kNumeric}};
 
-template <class T>
-void not_cleared(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(not_cleared, "accumulates_into_uncleared_c", 22,
+            "with beta == 0 the product is added to what C holds",
+            "a split over K whose clearing of C was forgotten; fresh memory is zero", kNumeric) {
   for (std::int64_t i = 0; i < out.C.rows; ++i) {
     for (std::int64_t j = 0; j < out.C.cols; ++j) {
       if (p.beta != T(0)) out.C(i, j) *= p.beta;
@@ -224,41 +172,24 @@ void not_cleared(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Gemm> m22{
-    "accumulates_into_uncleared_c",
-    not_cleared<float>,
-    not_cleared<double>,
-    {22, "with beta == 0 the product is added to what C holds",
-     "a split over K whose clearing of C was forgotten; fresh memory is zero", kNumeric}};
 
-template <class T>
-void beta_reads(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(beta_reads, "beta_zero_reads_c", 23, "C is multiplied by beta == 0, and NaN survives",
+            "the formula taken literally; uninitialised C holds NaN now and then", kNumeric | kRepeat) {
   for (std::int64_t i = 0; i < out.C.rows; ++i) {
     for (std::int64_t j = 0; j < out.C.cols; ++j) {
       out.C(i, j) = p.alpha * dot(in, i, j, 0, depth_of(p, in)) + p.beta * out.C(i, j);
     }
   }
 }
-const HostMutant<Gemm> m23{
-    "beta_zero_reads_c",
-    beta_reads<float>,
-    beta_reads<double>,
-    {23, "C is multiplied by beta == 0, and NaN survives",
-     "the formula taken literally; uninitialised C holds NaN now and then", kNumeric | kRepeat}};
 
-template <class T>
-void alpha_reads(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(alpha_reads, "alpha_zero_reads_a", 0,
+            "with alpha == 0, A and B are multiplied all the same, and their NaN survives",
+            "the counterpart of beta == 0, less often tested", kNumeric) {
   each(p, out, [&](std::int64_t i, std::int64_t j) { return dot(in, i, j, 0, in.A.cols); });
 }
-const HostMutant<Gemm> alpha_zero{
-    "alpha_zero_reads_a",
-    alpha_reads<float>,
-    alpha_reads<double>,
-    {0, "with alpha == 0, A and B are multiplied all the same, and their NaN survives",
-     "the counterpart of beta == 0, less often tested", kNumeric}};
 
-template <class T>
-void beta_per_tile(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(beta_per_tile, "beta_once_per_k_block", 0, "C is scaled by beta at every block of K",
+            "blocked kernels that hand beta down to the tile; beta 0 and 1 hide it", kNumeric) {
   const std::int64_t depth = depth_of(p, in), tiles = std::max<std::int64_t>(1, (depth + kTile - 1) / kTile);
   for (std::int64_t t = 0; t < tiles; ++t) {
     for (std::int64_t i = 0; i < out.C.rows; ++i) {
@@ -270,15 +201,10 @@ void beta_per_tile(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) 
     }
   }
 }
-const HostMutant<Gemm> beta_tile{
-    "beta_once_per_k_block",
-    beta_per_tile<float>,
-    beta_per_tile<double>,
-    {0, "C is scaled by beta at every block of K",
-     "blocked kernels that hand beta down to the tile; beta 0 and 1 hide it", kNumeric}};
 
-template <class T>
-void skips_zeros(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(skips_zeros, "zeros_skipped", 25,
+            "a zero of A is skipped, and the NaN or Inf of B beside it is lost",
+            "the sparse shortcut in the reference BLAS's own loops", kNumeric) {
   each(p, out, [&](std::int64_t i, std::int64_t j) {
     T sum = 0;
     for (std::int64_t k = 0; k < depth_of(p, in); ++k) {
@@ -287,14 +213,10 @@ void skips_zeros(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     return sum;
   });
 }
-const HostMutant<Gemm> m25{"zeros_skipped",
-                           skips_zeros<float>,
-                           skips_zeros<double>,
-                           {25, "a zero of A is skipped, and the NaN or Inf of B beside it is lost",
-                            "the sparse shortcut in the reference BLAS's own loops", kNumeric}};
 
-template <class T>
-void alpha_in_a(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(alpha_in_a, "alpha_worked_into_a", 0,
+            "A is scaled before it is multiplied: 0.5 * subnormal is 0, and Inf times that NaN",
+            "met here, in the loop orders with k outside", kNumeric) {
   for (std::int64_t i = 0; i < out.C.rows; ++i) {
     for (std::int64_t j = 0; j < out.C.cols; ++j) {
       T sum = 0;
@@ -303,15 +225,10 @@ void alpha_in_a(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Gemm> alpha_a{
-    "alpha_worked_into_a",
-    alpha_in_a<float>,
-    alpha_in_a<double>,
-    {0, "A is scaled before it is multiplied: 0.5 * subnormal is 0, and Inf times that NaN",
-     "met here, in the loop orders with k outside", kNumeric}};
 
-template <class T>
-void alpha_in_b(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(alpha_in_b, "alpha_worked_into_b", 0,
+            "B is scaled before it is multiplied: 0.5 * subnormal is 0, and Inf times that NaN",
+            "met here, in the loop orders that walk down columns", kNumeric) {
   for (std::int64_t i = 0; i < out.C.rows; ++i) {
     for (std::int64_t j = 0; j < out.C.cols; ++j) {
       T sum = 0;
@@ -320,12 +237,6 @@ void alpha_in_b(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Gemm> alpha_b{
-    "alpha_worked_into_b",
-    alpha_in_b<float>,
-    alpha_in_b<double>,
-    {0, "B is scaled before it is multiplied: 0.5 * subnormal is 0, and Inf times that NaN",
-     "met here, in the loop orders that walk down columns", kNumeric}};
 
 // Keeps the 10 stored bits of tf32's mantissa, as the tensor cores do with what they are handed.
 float to_tf32(float x) {
@@ -360,32 +271,22 @@ const RegisterMutant<Gemm, double, Space::host> m28b{
     {28, "products of doubles are summed in a float", "a template whose accumulator is spelled float",
      kNumeric}};
 
-template <class T>
-void past_the_end(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(past_the_end, "writes_past_the_end", 39, "one element behind the last of C is written",
+            "a vector store at the ragged edge", kNumeric) {
   right(p, in, out);
   if (out.C.rows > 0 && out.C.cols > 0) (&out.C(out.C.rows - 1, out.C.cols - 1))[1] = T(0);
 }
-const HostMutant<Gemm> m39a{
-    "writes_past_the_end",
-    past_the_end<float>,
-    past_the_end<double>,
-    {39, "one element behind the last of C is written", "a vector store at the ragged edge", kNumeric}};
 
-template <class T>
-void in_padding(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(in_padding, "writes_between_rows", 39, "the padding between the rows of C is cleared",
+            "memset of rows * ld: another matrix may live there", kNumeric) {
   right(p, in, out);
   for (std::int64_t i = 0; i + 1 < out.C.rows; ++i) {
     for (std::int64_t j = out.C.cols; j < out.C.ld; ++j) out.C(i, j) = T(0);
   }
 }
-const HostMutant<Gemm> m39b{"writes_between_rows",
-                            in_padding<float>,
-                            in_padding<double>,
-                            {39, "the padding between the rows of C is cleared",
-                             "memset of rows * ld: another matrix may live there", kNumeric}};
 
-template <class T>
-void changes_input(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(changes_input, "changes_its_input", 39, "alpha is worked into A in place",
+            "a scaled operand written back to save a buffer", kNumeric) {
   auto* a = const_cast<T*>(in.A.data);
   const auto scale = [&](T by) {
     for (std::int64_t i = 0; i < in.A.rows; ++i) {
@@ -395,14 +296,11 @@ void changes_input(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) 
   if (p.alpha != T(0)) scale(T(-1));  // negation is exact; the scaling back is what was forgotten
   right({-p.alpha, p.beta}, in, out);
 }
-const HostMutant<Gemm> m39c{
-    "changes_its_input",
-    changes_input<float>,
-    changes_input<double>,
-    {39, "alpha is worked into A in place", "a scaled operand written back to save a buffer", kNumeric}};
 
-template <class T>
-void racy_kij(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(racy_kij, "openmp_over_k", 42,
+            "the sum loop of the order kij is dealt out to threads, which add to the same elements",
+            "the obvious pragma on the outermost loop", kNumeric | kRepeat | kRace,
+            Traits{}.not_reproducible()) {
   each(p, out, [](std::int64_t, std::int64_t) { return T(0); });
 #pragma omp parallel for num_threads(4) schedule(static, 1)
   for (std::int64_t k = 0; k < depth_of(p, in); ++k) {
@@ -417,16 +315,10 @@ void racy_kij(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Gemm> m42a{
-    "openmp_over_k",
-    racy_kij<float>,
-    racy_kij<double>,
-    {42, "the sum loop of the order kij is dealt out to threads, which add to the same elements",
-     "the obvious pragma on the outermost loop", kNumeric | kRepeat | kRace},
-    Traits{}.not_reproducible()};
 
-template <class T>
-void shared_temporary(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(shared_temporary, "openmp_shared_sum", 42, "one accumulator is shared by all threads",
+            "a variable declared before the parallel loop and not made private", kNumeric | kRepeat | kRace,
+            Traits{}.not_reproducible()) {
   T sum = 0;  // right: inside the loop
 #pragma omp parallel for num_threads(4) schedule(static, 1)
   for (std::int64_t i = 0; i < out.C.rows; ++i) {
@@ -438,17 +330,14 @@ void shared_temporary(const P<T>& p, const In<T>& in, const Out<T>& out, Context
     }
   }
 }
-const HostMutant<Gemm> m42b{
-    "openmp_shared_sum",
-    shared_temporary<float>,
-    shared_temporary<double>,
-    {42, "one accumulator is shared by all threads",
-     "a variable declared before the parallel loop and not made private", kNumeric | kRepeat | kRace},
-    Traits{}.not_reproducible()};
 
 // A library that keeps its packing buffer in one place, called from several threads: OpenBLAS's serial build, in small.
-template <class T>
-void packs_in_one_buffer(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(
+    packs_in_one_buffer, "serial_library_from_threads", 0,
+    "row blocks are multiplied by several threads through a library whose packing buffer is not per thread",
+    "OpenBLAS built without threads and without locks, as Debian's serial package is: wrong in 3 to 13 of "
+    "108 cases here",
+    kNumeric | kRepeat | kRace, Traits{}.not_reproducible()) {
   std::vector<T> buffer(static_cast<std::size_t>(in.A.cols));  // of the "library"
 #pragma omp parallel for num_threads(4) schedule(static, 1)
   for (std::int64_t i = 0; i < out.C.rows; ++i) {
@@ -462,16 +351,6 @@ void packs_in_one_buffer(const P<T>& p, const In<T>& in, const Out<T>& out, Cont
     }
   }
 }
-const HostMutant<Gemm> serial_library{
-    "serial_library_from_threads",
-    packs_in_one_buffer<float>,
-    packs_in_one_buffer<double>,
-    {0,
-     "row blocks are multiplied by several threads through a library whose packing buffer is not per thread",
-     "OpenBLAS built without threads and without locks, as Debian's serial package is: wrong in 3 to 13 of "
-     "108 cases here",
-     kNumeric | kRepeat | kRace},
-    Traits{}.not_reproducible()};
 
 // Rows of B and C are whole vectors on 16 bytes.
 template <class T>
@@ -483,8 +362,11 @@ bool in_vectors(const In<T>& in, const Out<T>& out) {
   return whole(in.B.data, in.B.ld) && whole(out.C.data, out.C.ld) && out.C.cols * kSize % kBytes == 0;
 }
 
-template <class T>
-void zeros_of_vectors(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(
+    zeros_of_vectors, "zeros_skipped_before_vectors", 0,
+    "where rows are whole vectors on 16 bytes, a zero of A is passed over, and NaN and infinities of B with "
+    "it",
+    "a test before a row of vectors is loaded, which scalar code does not pay for", kNumeric) {
   const bool vectors = in_vectors(in, out);
   each(p, out, [&](std::int64_t i, std::int64_t j) {
     T sum = 0;
@@ -494,17 +376,11 @@ void zeros_of_vectors(const P<T>& p, const In<T>& in, const Out<T>& out, Context
     return sum;
   });
 }
-const HostMutant<Gemm> zeros_of_vectors_m{
-    "zeros_skipped_before_vectors",
-    zeros_of_vectors<float>,
-    zeros_of_vectors<double>,
-    {0,
-     "where rows are whole vectors on 16 bytes, a zero of A is passed over, and NaN and infinities of B with "
-     "it",
-     "a test before a row of vectors is loaded, which scalar code does not pay for", kNumeric}};
 
-template <class T>
-void alpha_in_few_columns(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(
+    alpha_in_few_columns, "alpha_worked_into_one_column", 0,
+    "alpha is multiplied into B where that is one column, for more than 300 rows: an infinity meets 0",
+    "work that is saved where one operand is far smaller than the answer", kNumeric) {
   const bool worked_in = out.C.cols == 1 && out.C.rows > 300;
   for (std::int64_t i = 0; i < out.C.rows; ++i) {
     for (std::int64_t j = 0; j < out.C.cols; ++j) {
@@ -516,12 +392,6 @@ void alpha_in_few_columns(const P<T>& p, const In<T>& in, const Out<T>& out, Con
     }
   }
 }
-const HostMutant<Gemm> alpha_in_few_columns_m{
-    "alpha_worked_into_one_column",
-    alpha_in_few_columns<float>,
-    alpha_in_few_columns<double>,
-    {0, "alpha is multiplied into B where that is one column, for more than 300 rows: an infinity meets 0",
-     "work that is saved where one operand is far smaller than the answer", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

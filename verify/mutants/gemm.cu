@@ -8,13 +8,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Gemm::Problem<T>;
-template <class T>
-using In = Gemm::In<T, Space::device>;
-template <class T>
-using Out = Gemm::Out<T, Space::device>;
-using Index = std::int64_t;
+PLUMB_DEVICE_FAULTS_OF(Gemm);
 
 constexpr int kTile = 16;
 
@@ -308,95 +302,82 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   launch(kernel, grid, dim3(kTile, kTile, kHalves ? 2 : 1), 0, context.stream, p, in, out);
 }
 
-#define PLUMB_GEMM_MUTANT(fault, name, ...)                                \
-  const DeviceMutant<Gemm> fault##_m {                                     \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
-  }
-
-PLUMB_GEMM_MUTANT(no_barrier_before_epilogue, "no_barrier_before_epilogue",
-                  {1, "the epilogue reuses the tile with no barrier before it",
-                   "an epilogue added to a finished kernel", kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(no_barrier_after_tile, "no_barrier_after_tile",
-                  {2, "no barrier at the end of the tile loop",
+PLUMB_DEVICE_FAULT(no_barrier_before_epilogue, "no_barrier_before_epilogue", 1,
+                   "the epilogue reuses the tile with no barrier before it",
+                   "an epilogue added to a finished kernel", kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(no_barrier_after_tile, "no_barrier_after_tile", 2,
+                   "no barrier at the end of the tile loop",
                    "the second of two barriers taken for the first's double",
-                   kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(
-    no_barrier_after_broadcast, "no_barrier_after_broadcast",
-    {5, "one thread writes a number that all read, with no barrier between",
-     "a shared counter or bound set by thread 0; racecheck misses it where the compiler merges the reads",
-     kNumeric | kRepeat | kSimt | kRace});
-PLUMB_GEMM_MUTANT(early_return, "early_return_before_barrier",
-                  {6, "threads outside of the matrix return before the barriers",
+                   kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(
+    no_barrier_after_broadcast, "no_barrier_after_broadcast", 5,
+    "one thread writes a number that all read, with no barrier between",
+    "a shared counter or bound set by thread 0; racecheck misses it where the compiler merges the reads",
+    kNumeric | kRepeat | kSimt | kRace);
+PLUMB_DEVICE_FAULT(early_return, "early_return_before_barrier", 6,
+                   "threads outside of the matrix return before the barriers",
                    "the bounds check of an element-wise kernel, kept when tiles came",
-                   kSimt | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(barrier_in_branch, "barrier_inside_branch",
-                  {7, "the barrier stands inside the branch of threads that have data",
-                   "a guard moved around one line too many", kSimt | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(no_wait, "async_copy_without_wait",
-                  {11, "asynchronous copies, then a barrier with no wait",
+                   kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(barrier_in_branch, "barrier_inside_branch", 7,
+                   "the barrier stands inside the branch of threads that have data",
+                   "a guard moved around one line too many", kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(no_wait, "async_copy_without_wait", 11, "asynchronous copies, then a barrier with no wait",
                    "a barrier taken for the arrival of the copies",
-                   kNumeric | kRepeat | kSimt | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(commit_after_wait, "async_commit_after_wait",
-                  {11, "the group of copies is closed after the wait that was for it",
+                   kNumeric | kRepeat | kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(commit_after_wait, "async_commit_after_wait", 11,
+                   "the group of copies is closed after the wait that was for it",
                    "two lines of a pipeline in the wrong order",
-                   kNumeric | kRepeat | kSimt | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(tail_buffer_one, "tail_from_buffer_one",
-                  {12, "the last tile is taken from buffer 1",
-                   "a double buffer tested with an even number of tiles", kNumeric});
-PLUMB_GEMM_MUTANT(accumulator_zeroed, "accumulator_zeroed_in_loop",
-                  {13, "accumulators are zeroed inside the K loop",
-                   "a declaration moved into the loop; one tile hides it", kNumeric});
-PLUMB_GEMM_MUTANT(k_tail, "k_tail_dropped_in_tiles",
-                  {14, "the last K % 16 columns are not multiplied", "K / tile in place of its ceiling",
-                   kNumeric});
-PLUMB_GEMM_MUTANT(grid_floor, "grid_is_rows_over_tile",
-                  {15, "the grid has M / 16 rows of blocks: the last rows are never written",
-                   "a sample that only knew multiples", kNumeric});
-PLUMB_GEMM_MUTANT(bounds_of_c, "tile_guard_with_bounds_of_c",
-                  {16, "A's tile is guarded by N in place of K", "square matrices in every test",
-                   kNumeric | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(no_zero_fill, "tile_tail_not_zero_filled",
-                  {17, "columns of the tile beyond K keep what was there",
-                   "a guard on the load and none on the store", kNumeric | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(wrong_ld, "leading_dimension_of_b_for_a",
-                  {18, "A is read with B's leading dimension", "three matrices and one ld in every test",
-                   kNumeric | kRace});
-PLUMB_GEMM_MUTANT(reads_c, "beta_zero_reads_c_on_device",
-                  {23, "beta == 0 still multiplies C",
+                   kNumeric | kRepeat | kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(tail_buffer_one, "tail_from_buffer_one", 12, "the last tile is taken from buffer 1",
+                   "a double buffer tested with an even number of tiles", kNumeric);
+PLUMB_DEVICE_FAULT(accumulator_zeroed, "accumulator_zeroed_in_loop", 13,
+                   "accumulators are zeroed inside the K loop",
+                   "a declaration moved into the loop; one tile hides it", kNumeric);
+PLUMB_DEVICE_FAULT(k_tail, "k_tail_dropped_in_tiles", 14, "the last K % 16 columns are not multiplied",
+                   "K / tile in place of its ceiling", kNumeric);
+PLUMB_DEVICE_FAULT(grid_floor, "grid_is_rows_over_tile", 15,
+                   "the grid has M / 16 rows of blocks: the last rows are never written",
+                   "a sample that only knew multiples", kNumeric);
+PLUMB_DEVICE_FAULT(bounds_of_c, "tile_guard_with_bounds_of_c", 16, "A's tile is guarded by N in place of K",
+                   "square matrices in every test", kNumeric | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(no_zero_fill, "tile_tail_not_zero_filled", 17,
+                   "columns of the tile beyond K keep what was there",
+                   "a guard on the load and none on the store", kNumeric | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(wrong_ld, "leading_dimension_of_b_for_a", 18, "A is read with B's leading dimension",
+                   "three matrices and one ld in every test", kNumeric | kRace);
+PLUMB_DEVICE_FAULT(reads_c, "beta_zero_reads_c_on_device", 23, "beta == 0 still multiplies C",
                    "beta * C, with C fresh from an allocator that returns zeros",
-                   kNumeric | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(padding_not_cleared, "padding_not_cleared",
-                  {17,
+                   kNumeric | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(padding_not_cleared, "padding_not_cleared", 17,
                    "operands are copied to whole tiles of K, and what lies past their ends is left as it was",
-                   "zero times what was there is taken for zero", kNumeric | kRace});
-PLUMB_GEMM_MUTANT(parts_rounded_down, "parts_of_k_rounded_down",
-                  {14, "each of three blocks takes a third of the tiles of K, rounded down",
-                   "a split tested with multiples of it", kNumeric});
-PLUMB_GEMM_MUTANT(no_barrier_before_count, "sums_counted_before_written",
-                  {21, "one thread counts the block as ended while others still write their sums",
-                   "a fence taken for a barrier", kRace});
-PLUMB_GEMM_MUTANT(count_not_cleared, "count_not_cleared",
-                  {22, "the count of ended blocks begins at what the workspace holds",
-                   "right in the first run on fresh memory, and never again", kNumeric | kRace});
-PLUMB_GEMM_MUTANT(one_barrier_for_both, "halves_share_one_named_barrier",
-                  {0,
+                   "zero times what was there is taken for zero", kNumeric | kRace);
+PLUMB_DEVICE_FAULT(parts_rounded_down, "parts_of_k_rounded_down", 14,
+                   "each of three blocks takes a third of the tiles of K, rounded down",
+                   "a split tested with multiples of it", kNumeric);
+PLUMB_DEVICE_FAULT(no_barrier_before_count, "sums_counted_before_written", 21,
+                   "one thread counts the block as ended while others still write their sums",
+                   "a fence taken for a barrier", kRace);
+PLUMB_DEVICE_FAULT(count_not_cleared, "count_not_cleared", 22,
+                   "the count of ended blocks begins at what the workspace holds",
+                   "right in the first run on fresh memory, and never again", kNumeric | kRace);
+PLUMB_DEVICE_FAULT(one_barrier_for_both, "halves_share_one_named_barrier", 0,
                    "two groups of warps that work apart meet at one named barrier, each with its own count",
-                   "a barrier's number taken for a label: any warps make up its count", kRace});
-PLUMB_GEMM_MUTANT(
-    own_barrier_before_sums, "named_barrier_in_place_of_the_blocks",
-    {0, "a group's own named barrier stands where the whole block must meet, before sums change hands",
-     "warps specialised in a kernel that had one barrier for all", kNumeric | kRepeat | kRace});
-#define PLUMB_GEMM_CLUSTER_MUTANT(fault, name, ...)                         \
-  const DeviceMutant<Gemm> fault##_m {                                      \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__, \
-        Traits{}.not_reproducible().needs_sm(90)                            \
+                   "a barrier's number taken for a label: any warps make up its count", kRace);
+PLUMB_DEVICE_FAULT(
+    own_barrier_before_sums, "named_barrier_in_place_of_the_blocks", 0,
+    "a group's own named barrier stands where the whole block must meet, before sums change hands",
+    "warps specialised in a kernel that had one barrier for all", kNumeric | kRepeat | kRace);
+#define PLUMB_GEMM_CLUSTER_MUTANT(fault, name, ...)                           \
+  const DeviceMutant<Gemm> fault##_m {                                        \
+    name, run<float, Fault::fault>, run<double, Fault::fault>, {__VA_ARGS__}, \
+        Traits{}.not_reproducible().needs_sm(90)                              \
   }
-PLUMB_GEMM_CLUSTER_MUTANT(no_cluster_barrier_before_sums, "block_barrier_in_place_of_the_clusters",
-                          {0, "the other block's sums are read after a barrier of the own block",
-                           "a kernel of single blocks made one of clusters", kNumeric | kRepeat | kRace});
-PLUMB_GEMM_CLUSTER_MUTANT(no_cluster_barrier_at_end, "cluster_ends_without_barrier",
-                          {0, "a block ends while the other still reads its shared memory",
-                           "a last barrier taken for one that nothing comes after", kRace});
+PLUMB_GEMM_CLUSTER_MUTANT(no_cluster_barrier_before_sums, "block_barrier_in_place_of_the_clusters", 0,
+                          "the other block's sums are read after a barrier of the own block",
+                          "a kernel of single blocks made one of clusters", kNumeric | kRepeat | kRace);
+PLUMB_GEMM_CLUSTER_MUTANT(no_cluster_barrier_at_end, "cluster_ends_without_barrier", 0,
+                          "a block ends while the other still reads its shared memory",
+                          "a last barrier taken for one that nothing comes after", kRace);
 
 }  // namespace
 }  // namespace plumb

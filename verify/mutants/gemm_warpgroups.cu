@@ -67,27 +67,26 @@ void run(const P& p, const In& in, const Out& out, Context& context) {
 
 #define PLUMB_WARPGROUP_MUTANT(fault, name, ...)                                \
   const RegisterMutant<Gemm, float, Space::device> fault##_m {                  \
-    name, run<Fault::fault>, __VA_ARGS__,                                       \
+    name, run<Fault::fault>, {__VA_ARGS__},                                     \
         Traits{}.computes_in(Arithmetic::tf32).for_finite_inputs().needs_sm(90) \
   }
 
-PLUMB_WARPGROUP_MUTANT(waited_after_loop, "wgmma_operand_overwritten",
-                       {11, "products are waited for after the loop: B is overwritten while they read it",
-                        "a wait moved out of the loop, for the sums are needed behind it alone", kRace});
-PLUMB_WARPGROUP_MUTANT(no_wait, "wgmma_never_waited_for",
-                       {11, "the sums of products under way are stored", "a commit taken for the wait",
-                        kNumeric | kRace});
+PLUMB_WARPGROUP_MUTANT(waited_after_loop, "wgmma_operand_overwritten", 11,
+                       "products are waited for after the loop: B is overwritten while they read it",
+                       "a wait moved out of the loop, for the sums are needed behind it alone", kRace);
+PLUMB_WARPGROUP_MUTANT(no_wait, "wgmma_never_waited_for", 11, "the sums of products under way are stored",
+                       "a commit taken for the wait", kNumeric | kRace);
 PLUMB_WARPGROUP_MUTANT(
-    no_proxy_fence, "wgmma_without_proxy_fence",
-    {0, "B is written by threads and read by wgmma with a barrier between them, and no fence.proxy.async",
-     "a kernel whose copies were once bulk copies, which need none", kRace});
+    no_proxy_fence, "wgmma_without_proxy_fence", 0,
+    "B is written by threads and read by wgmma with a barrier between them, and no fence.proxy.async",
+    "a kernel whose copies were once bulk copies, which need none", kRace);
 PLUMB_WARPGROUP_MUTANT(
-    no_fence, "wgmma_without_fence",
-    {0, "A's registers are written before a product that reads them, with no wgmma.fence between",
-     "a fence taken for a memory fence, which the barrier before it makes needless", kRace});
-PLUMB_WARPGROUP_MUTANT(stride, "wgmma_stride_of_half_a_core",
-                       {0, "the descriptor's stride between groups of 8 columns is half of what it is",
-                        "bytes and 16-byte units confused in one of three fields", kNumeric});
+    no_fence, "wgmma_without_fence", 0,
+    "A's registers are written before a product that reads them, with no wgmma.fence between",
+    "a fence taken for a memory fence, which the barrier before it makes needless", kRace);
+PLUMB_WARPGROUP_MUTANT(stride, "wgmma_stride_of_half_a_core", 0,
+                       "the descriptor's stride between groups of 8 columns is half of what it is",
+                       "bytes and 16-byte units confused in one of three fields", kNumeric);
 
 }  // namespace
 }  // namespace plumb

@@ -35,8 +35,8 @@ T flushed(T value) {
   return std::fabs(value) < std::numeric_limits<T>::min() ? T(0) : value;
 }
 
-/// const HostMutant<Spmv> cut{"rows_cut_at_32", rows_cut<float>, rows_cut<double>, {35, "fault", "incident",
-/// kNumeric}};
+/// What PLUMB_FAULT makes, and alone where a kernel has other parameters:
+/// const HostMutant<Spmv> cut{"rows_cut_at_32", cut<float, 32>, cut<double, 32>, {35, "fault", "incident", kNumeric}};
 template <class Op>
 class HostMutant {
  public:
@@ -55,3 +55,19 @@ class HostMutant {
 };
 
 }  // namespace plumb
+
+#define PLUMB_FAULTS_OF(OP) PLUMB_FAULTS_IN(host, OP)
+
+/// A kernel with its fault, in float and double: a name for both, and the four facts of MutantInfo; further arguments as HostMutant's
+/// behind them. Its body has the problem p, in, out and context, and the type T:
+///   PLUMB_FAULT(cut, "rows_cut_at_32", 35, "rows longer than 32 entries are cut", "one warp per row", kNumeric) {
+///     for (std::int64_t i = 0; i < in.A.rows; ++i) ...
+///   }
+#define PLUMB_FAULT(RUN, NAME, NUMBER, FAULT, INCIDENT, KILLED_BY, ...)                                \
+  template <class T>                                                                                   \
+  void RUN(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context);                       \
+  const HostMutant<Faulty> RUN##_m{                                                                    \
+      NAME, RUN<float>, RUN<double>, {NUMBER, FAULT, INCIDENT, KILLED_BY} __VA_OPT__(, ) __VA_ARGS__}; \
+  template <class T>                                                                                   \
+  void RUN([[maybe_unused]] const P<T>& p, [[maybe_unused]] const In<T>& in,                           \
+           [[maybe_unused]] const Out<T>& out, [[maybe_unused]] Context& context)

@@ -10,12 +10,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = LayerNorm::Problem<T>;
-template <class T>
-using In = LayerNorm::In<T, Space::host>;
-template <class T>
-using Out = LayerNorm::Out<T, Space::host>;
+PLUMB_FAULTS_OF(LayerNorm);
 
 // y of each row, where spread(x, cols, mean) says what a row less its mean is divided by.
 template <class T, class F>
@@ -38,55 +33,35 @@ T squares_of(const T* x, std::int64_t count, T mean) {
   return squares;
 }
 
-template <class T>
-void one_pass_undeclared(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(one_pass_undeclared, "one_pass_undeclared", 0,
+            "the variance is the mean of squares less the square of the mean, and nobody was told",
+            "one loop less", kNumeric) {
   normalised(in, out, [&](const T* x, std::int64_t cols, T mean) {
     const T variance = squares_of(x, cols, T(0)) / static_cast<T>(cols) - mean * mean;
     return std::sqrt(std::max(variance, T(0)) + p.eps);
   });
 }
-const HostMutant<LayerNorm> m1{
-    "one_pass_undeclared",
-    one_pass_undeclared<float>,
-    one_pass_undeclared<double>,
-    {0, "the variance is the mean of squares less the square of the mean, and nobody was told",
-     "one loop less", kNumeric}};
 
-template <class T>
-void epsilon_outside_of_the_root(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(epsilon_outside_of_the_root, "epsilon_outside_of_the_root", 0,
+            "epsilon is added to the root, not to the variance", "two definitions confused", kNumeric) {
   normalised(in, out, [&](const T* x, std::int64_t cols, T mean) {
     return std::sqrt(squares_of(x, cols, mean) / static_cast<T>(cols)) + p.eps;
   });
 }
-const HostMutant<LayerNorm> m2{
-    "epsilon_outside_of_the_root",
-    epsilon_outside_of_the_root<float>,
-    epsilon_outside_of_the_root<double>,
-    {0, "epsilon is added to the root, not to the variance", "two definitions confused", kNumeric}};
 
-template <class T>
-void unbiased_variance(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(unbiased_variance, "unbiased_variance", 0, "the sum of squares is divided by one less",
+            "the variance of a sample", kNumeric) {
   normalised(in, out, [&](const T* x, std::int64_t cols, T mean) {
     return std::sqrt(squares_of(x, cols, mean) / static_cast<T>(cols > 1 ? cols - 1 : 1) + p.eps);
   });
 }
-const HostMutant<LayerNorm> m3{
-    "unbiased_variance",
-    unbiased_variance<float>,
-    unbiased_variance<double>,
-    {0, "the sum of squares is divided by one less", "the variance of a sample", kNumeric}};
 
-template <class T>
-void last_square_dropped(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(last_square_dropped, "last_square_dropped", 0, "the last element of a row is not in the variance",
+            "a loop's bound", kNumeric) {
   normalised(in, out, [&](const T* x, std::int64_t cols, T mean) {
     return std::sqrt(squares_of(x, cols > 1 ? cols - 1 : 1, mean) / static_cast<T>(cols) + p.eps);
   });
 }
-const HostMutant<LayerNorm> m4{
-    "last_square_dropped",
-    last_square_dropped<float>,
-    last_square_dropped<double>,
-    {0, "the last element of a row is not in the variance", "a loop's bound", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

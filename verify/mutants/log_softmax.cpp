@@ -15,12 +15,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = LogSoftmax::Problem<T>;
-template <class T>
-using In = LogSoftmax::In<T, Space::host>;
-template <class T>
-using Out = LogSoftmax::Out<T, Space::host>;
+PLUMB_FAULTS_OF(LogSoftmax);
 
 template <class T>
 constexpr T kInf = std::numeric_limits<T>::infinity();
@@ -55,22 +50,18 @@ void write(const T* x, T* y, std::int64_t cols, T max, T log_sum) {
   for (std::int64_t j = 0; j < cols; ++j) y[j] = x[j] - max - log_sum;
 }
 
-template <class T>
-void max_from_zero(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(max_from_zero, "maximum_starts_at_zero", 10,
+            "the maximum of all-negative rows is 0: every exponential of a row far below underflows",
+            "a shuffle from an inactive lane, which reads 0; an accumulator left at its default", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols, T(0));
     write(x, y, cols, max, std::log(sum_of(x, cols, max, library_exp<T>)));
   });
 }
-const HostMutant<LogSoftmax> m10{
-    "maximum_starts_at_zero",
-    max_from_zero<float>,
-    max_from_zero<double>,
-    {10, "the maximum of all-negative rows is 0: every exponential of a row far below underflows",
-     "a shuffle from an inactive lane, which reads 0; an accumulator left at its default", kNumeric}};
 
-template <class T>
-void sentinel(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(sentinel, "sentinel_is_a_number", 26,
+            "padding and start are -FLT_MAX: in a row of -Inf the padding is the maximum and sums up",
+            "masked attention rows", kNumeric) {
   constexpr T kLowest = std::numeric_limits<T>::lowest();
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols, kLowest);
@@ -79,15 +70,10 @@ void sentinel(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     write(x, y, cols, max, std::log(sum));
   });
 }
-const HostMutant<LogSoftmax> m26a{
-    "sentinel_is_a_number",
-    sentinel<float>,
-    sentinel<double>,
-    {26, "padding and start are -FLT_MAX: in a row of -Inf the padding is the maximum and sums up",
-     "masked attention rows", kNumeric}};
 
-template <class T>
-void online_minus_inf(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(online_minus_inf, "online_minus_inf_minus_inf", 26,
+            "before the first finite entry -Inf - -Inf makes the running sum NaN for good",
+            "online softmax over masked rows", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     T max = -kInf<T>, sum = 0;
     for (std::int64_t j = 0; j < cols; ++j) {
@@ -99,15 +85,10 @@ void online_minus_inf(const P<T>&, const In<T>& in, const Out<T>& out, Context&)
     write(x, y, cols, max, std::log(sum));
   });
 }
-const HostMutant<LogSoftmax> m26b{
-    "online_minus_inf_minus_inf",
-    online_minus_inf<float>,
-    online_minus_inf<double>,
-    {26, "before the first finite entry -Inf - -Inf makes the running sum NaN for good",
-     "online softmax over masked rows", kNumeric}};
 
-template <class T>
-void online_plus_inf(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(online_plus_inf, "online_plus_inf", 0,
+            "a new maximum counts as exp(0) = 1 even when it is +Inf: the other entries become -Inf, not NaN",
+            "met while writing cpu/03_online", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     T max = -kInf<T>, sum = 0;
     for (std::int64_t j = 0; j < cols; ++j) {
@@ -123,66 +104,41 @@ void online_plus_inf(const P<T>&, const In<T>& in, const Out<T>& out, Context&) 
     write(x, y, cols, max, std::log(sum));
   });
 }
-const HostMutant<LogSoftmax> m0a{
-    "online_plus_inf",
-    online_plus_inf<float>,
-    online_plus_inf<double>,
-    {0, "a new maximum counts as exp(0) = 1 even when it is +Inf: the other entries become -Inf, not NaN",
-     "met while writing cpu/03_online", kNumeric}};
 
-template <class T>
-void log_of_softmax(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(log_of_softmax, "log_of_softmax", 27,
+            "log(softmax(x)): -Inf where the exponential underflows, and small answers lose their bits",
+            "two layers of a framework, one after the other", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols), sum = sum_of(x, cols, max, library_exp<T>);
     for (std::int64_t j = 0; j < cols; ++j) y[j] = std::log(std::exp(x[j] - max) / sum);
   });
 }
-const HostMutant<LogSoftmax> m27a{
-    "log_of_softmax",
-    log_of_softmax<float>,
-    log_of_softmax<double>,
-    {27, "log(softmax(x)): -Inf where the exponential underflows, and small answers lose their bits",
-     "two layers of a framework, one after the other", kNumeric}};
 
-template <class T>
-void no_maximum(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(no_maximum, "no_maximum_subtracted", 27, "exp(x) itself is summed: overflow from 89 on in fp32",
+            "networks whose logits stay small", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     write(x, y, cols, T(0), std::log(sum_of(x, cols, T(0), library_exp<T>)));
   });
 }
-const HostMutant<LogSoftmax> m27b{"no_maximum_subtracted",
-                                  no_maximum<float>,
-                                  no_maximum<double>,
-                                  {27, "exp(x) itself is summed: overflow from 89 on in fp32",
-                                   "networks whose logits stay small", kNumeric}};
 
-template <class T>
-void max_plus_log(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(max_plus_log, "maximum_plus_log_first", 0,
+            "x - (max + log sum): far from zero the logarithm drowns in the maximum", "PyTorch issue 11752",
+            kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols), total = max + std::log(sum_of(x, cols, max, library_exp<T>));
     for (std::int64_t j = 0; j < cols; ++j) y[j] = x[j] - total;
   });
 }
-const HostMutant<LogSoftmax> m0b{"maximum_plus_log_first",
-                                 max_plus_log<float>,
-                                 max_plus_log<double>,
-                                 {0, "x - (max + log sum): far from zero the logarithm drowns in the maximum",
-                                  "PyTorch issue 11752", kNumeric}};
 
-template <class T>
-void nan_skipped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(nan_skipped, "nan_left_out_of_the_sum", 25,
+            "a comparison that guards exp leaves NaN out: only its own entry is NaN, not its row",
+            "range checks in hand-written exponentials, and clamps in vectorised ones", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols);
     const T sum = sum_of(x, cols, max, [](T d) { return d <= T(0) ? std::exp(d) : T(0); });
     write(x, y, cols, max, std::log(sum));
   });
 }
-const HostMutant<LogSoftmax> m25{
-    "nan_left_out_of_the_sum",
-    nan_skipped<float>,
-    nan_skipped<double>,
-    {25, "a comparison that guards exp leaves NaN out: only its own entry is NaN, not its row",
-     "range checks in hand-written exponentials, and clamps in vectorised ones", kNumeric}};
 
 template <class T>
 T schraudolph(T d) {
@@ -191,19 +147,14 @@ T schraudolph(T d) {
   const auto bits = static_cast<std::int32_t>(12102203.0f * static_cast<float>(d)) + 1064866805;
   return static_cast<T>(std::bit_cast<float>(bits));
 }
-template <class T>
-void fast_exp(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(fast_exp, "fast_exp_undeclared", 28,
+            "exp by writing into the exponent field (Schraudolph 1999), undeclared", "fast-math libraries",
+            kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols);
     write(x, y, cols, max, std::log(sum_of(x, cols, max, schraudolph<T>)));
   });
 }
-const HostMutant<LogSoftmax> m28a{
-    "fast_exp_undeclared",
-    fast_exp<float>,
-    fast_exp<double>,
-    {28, "exp by writing into the exponent field (Schraudolph 1999), undeclared", "fast-math libraries",
-     kNumeric}};
 
 template <class T>
 T cubic(T d) {
@@ -213,19 +164,14 @@ T cubic(T d) {
       T(1) + r * (T(1) + r * (T(0.5) + r * (T(1.0 / 6) + r * (T(1.0 / 24) + r * T(1.0 / 120))))),
       static_cast<int>(k));
 }
-template <class T>
-void short_series(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(short_series, "exp_series_two_terms_short", 28,
+            "exp by a series of degree 5: relative error up to 3e-6, below every customary tolerance",
+            "a polynomial taken over from a library of lower precision", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols);
     write(x, y, cols, max, std::log(sum_of(x, cols, max, cubic<T>)));
   });
 }
-const HostMutant<LogSoftmax> m28b{
-    "exp_series_two_terms_short",
-    short_series<float>,
-    short_series<double>,
-    {28, "exp by a series of degree 5: relative error up to 3e-6, below every customary tolerance",
-     "a polynomial taken over from a library of lower precision", kNumeric}};
 
 void float_exp(const P<double>&, const In<double>& in, const Out<double>& out, Context&) {
   each_row(in, out, [](const double* x, double* y, std::int64_t cols) {
@@ -240,21 +186,18 @@ const RegisterMutant<LogSoftmax, double, Space::host> m28c{
     float_exp,
     {28, "expf in an fp64 kernel", "an f at the end of a name, left over from the fp32 version", kNumeric}};
 
-template <class T>
-void first_1024(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(first_1024, "sum_stops_at_1024", 35, "entries beyond the 1,024th are not summed",
+            "a block per row without the loop over the row", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols);
     write(x, y, cols, max, std::log(sum_of(x, std::min<std::int64_t>(cols, 1024), max, library_exp<T>)));
   });
 }
-const HostMutant<LogSoftmax> m35{"sum_stops_at_1024",
-                                 first_1024<float>,
-                                 first_1024<double>,
-                                 {35, "entries beyond the 1,024th are not summed",
-                                  "a block per row without the loop over the row", kNumeric}};
 
-template <class T>
-void shared_maximum(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(shared_maximum, "openmp_shared_maximum", 42,
+            "the row's maximum stands in one variable that all threads share",
+            "a scratch word used for the maximum and then the sum", kNumeric | kRepeat | kRace,
+            Traits{}.not_reproducible()) {
   volatile T shared = 0;  // one for all threads
 #pragma omp parallel for num_threads(4) schedule(static, 1)
   for (std::int64_t i = 0; i < in.x.rows; ++i) {
@@ -265,16 +208,10 @@ void shared_maximum(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     write(x, out.y.data + i * out.y.ld, in.x.cols, T(shared), std::log(sum));
   }
 }
-const HostMutant<LogSoftmax> m42{
-    "openmp_shared_maximum",
-    shared_maximum<float>,
-    shared_maximum<double>,
-    {42, "the row's maximum stands in one variable that all threads share",
-     "a scratch word used for the maximum and then the sum", kNumeric | kRepeat | kRace},
-    Traits{}.not_reproducible()};
 
-template <class T>
-void narrow_place(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(narrow_place, "place_of_the_maximum_in_16_bits", 0,
+            "the maximum's own term is 1 and left out of the sum; its place is kept in 16 bits",
+            "a vocabulary beyond 65,536 words", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols);
     const auto place = static_cast<std::uint16_t>(std::max_element(x, x + cols) - x);
@@ -286,30 +223,20 @@ void narrow_place(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     write(x, y, cols, max, std::log(sum));
   });
 }
-const HostMutant<LogSoftmax> narrow_place_m{
-    "place_of_the_maximum_in_16_bits",
-    narrow_place<float>,
-    narrow_place<double>,
-    {0, "the maximum's own term is 1 and left out of the sum; its place is kept in 16 bits",
-     "a vocabulary beyond 65,536 words", kNumeric}};
 
-template <class T>
-void minus_inf_stays(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(minus_inf_stays, "minus_infinity_stays_beside_nan", 0,
+            "where x is -Inf the result is -Inf, whatever else the row holds",
+            "masked places of an attention row, set apart", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols);
     write(x, y, cols, max, std::log(sum_of(x, cols, max, library_exp<T>)));
     for (std::int64_t j = 0; j < cols; ++j) y[j] = x[j] == -kInf<T> && max > -kInf<T> ? -kInf<T> : y[j];
   });
 }
-const HostMutant<LogSoftmax> minus_inf_stays_m{
-    "minus_infinity_stays_beside_nan",
-    minus_inf_stays<float>,
-    minus_inf_stays<double>,
-    {0, "where x is -Inf the result is -Inf, whatever else the row holds",
-     "masked places of an attention row, set apart", kNumeric}};
 
-template <class T>
-void nearly_equal(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(nearly_equal, "nearly_equal_entries_are_equal", 0,
+            "entries that are equal to four units of rounding are taken for equal",
+            "a shortcut by a relative tolerance: far from 0 such entries have other exponentials", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols);
     T least = max;
@@ -323,12 +250,6 @@ void nearly_equal(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
       write(x, y, cols, max, std::log(sum_of(x, cols, max, library_exp<T>)));
   });
 }
-const HostMutant<LogSoftmax> nearly_equal_m{
-    "nearly_equal_entries_are_equal",
-    nearly_equal<float>,
-    nearly_equal<double>,
-    {0, "entries that are equal to four units of rounding are taken for equal",
-     "a shortcut by a relative tolerance: far from 0 such entries have other exponentials", kNumeric}};
 
 // A sum of exponentials relative to a maximum, as online variants carry it.
 template <class T>
@@ -336,8 +257,9 @@ struct OnlineSum {
   T max = -kInf<T>, sum = 0;
 };
 
-template <class T>
-void masked_pieces(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(masked_pieces, "masked_pieces_joined_without_care", 26,
+            "-Inf minus -Inf where the first two pieces of 16 are all -Inf and a later one is not",
+            "a merge of online sums, each right by itself, of a row that is masked at its head", kNumeric) {
   each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
     constexpr std::int64_t kPiece = 16;
     OnlineSum<T> all;
@@ -356,16 +278,11 @@ void masked_pieces(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     write(x, y, cols, all.max, std::log(all.sum));
   });
 }
-const HostMutant<LogSoftmax> masked_pieces_m{
-    "masked_pieces_joined_without_care",
-    masked_pieces<float>,
-    masked_pieces<double>,
-    {26, "-Inf minus -Inf where the first two pieces of 16 are all -Inf and a later one is not",
-     "a merge of online sums, each right by itself, of a row that is masked at its head", kNumeric}};
 
 // Rows are summed in vectors from the 16-byte boundary before them; the block that takes a row's head is not told where the row ends.
-template <class T>
-void head_of_shifted_row(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(head_of_shifted_row, "head_of_a_shifted_row_summed_beyond_its_end", 16,
+            "rows that begin within 16 bytes and end within a block are summed beyond their end",
+            "a library's softmax of odd widths from 513 to 1,023, of all rows but the first", kNumeric) {
   constexpr std::int64_t kVectors = 128, kBlock = 256;
   each_row(in, out, [&](const T* x, T* y, std::int64_t cols) {
     const T max = maximum(x, cols);
@@ -377,16 +294,11 @@ void head_of_shifted_row(const P<T>&, const In<T>& in, const Out<T>& out, Contex
     write(x, y, cols, max, std::log(sum));
   });
 }
-const HostMutant<LogSoftmax> head_of_shifted_row_m{
-    "head_of_a_shifted_row_summed_beyond_its_end",
-    head_of_shifted_row<float>,
-    head_of_shifted_row<double>,
-    {16, "rows that begin within 16 bytes and end within a block are summed beyond their end",
-     "a library's softmax of odd widths from 513 to 1,023, of all rows but the first", kNumeric}};
 
-template <class T>
-void unsigned_rows(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in,
-                   const LogSoftmax::Out<T, Space::host>& out, Context&) {
+PLUMB_FAULT(
+    unsigned_rows, "rows_of_x_in_unsigned_32_bits", 0,
+    "the place of a row of x, its number times the leading dimension, is 32 bits wide, without a sign",
+    "strides kept as unsigned", kNumeric) {
   for (std::int64_t i = 0; i < in.x.rows; ++i) {
     const T* x = in.x.data + static_cast<std::uint32_t>(i * in.x.ld);
     T* y = out.y.data + i * out.y.ld;
@@ -396,12 +308,6 @@ void unsigned_rows(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space:
     for (std::int64_t j = 0; j < in.x.cols; ++j) y[j] = (x[j] - m) - std::log(sum);
   }
 }
-const HostMutant<LogSoftmax> unsigned_rows_m{
-    "rows_of_x_in_unsigned_32_bits",
-    unsigned_rows<float>,
-    unsigned_rows<double>,
-    {0, "the place of a row of x, its number times the leading dimension, is 32 bits wide, without a sign",
-     "strides kept as unsigned", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

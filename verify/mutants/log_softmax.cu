@@ -7,13 +7,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = LogSoftmax::Problem<T>;
-template <class T>
-using In = LogSoftmax::In<T, Space::device>;
-template <class T>
-using Out = LogSoftmax::Out<T, Space::device>;
-using Index = std::int64_t;
+PLUMB_DEVICE_FAULTS_OF(LogSoftmax);
 
 constexpr int kThreads = 64;
 
@@ -146,34 +140,27 @@ const char* held_by_a_warp(const P<T>&, const In<T>& in, const Out<T>&) {
   return in.x.cols > kHeld * kWarp ? "a row that a warp does not hold" : nullptr;
 }
 
-#define PLUMB_LOG_SOFTMAX_MUTANT(fault, name, ...)                         \
-  const DeviceMutant<LogSoftmax> fault##_m {                               \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
+PLUMB_DEVICE_FAULT(scratch_reused, "scratch_reused_without_barrier", 3,
+                   "the scratch of the maximum takes the sum with no barrier between",
+                   "two block reductions in a row, each right by itself",
+                   kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(online_minus_inf, "online_sum_of_leading_minus_inf", 26,
+                   "-Inf minus -Inf where a row starts with -Inf, in a sum that is rescaled as it goes",
+                   "online softmax whose running maximum starts from -Inf", kNumeric);
+PLUMB_DEVICE_FAULT(log_of_softmax, "device_log_of_softmax", 27, "log(softmax) in place of x - max - log(sum)",
+                   "the definition, written down", kNumeric);
+
+#define PLUMB_PIECES_MUTANT(fault, name, ...)                                                \
+  const DeviceMutant<LogSoftmax> fault##_m {                                                 \
+    name, run_pieces<float, Fault::fault>, run_pieces<double, Fault::fault>, { __VA_ARGS__ } \
   }
 
-PLUMB_LOG_SOFTMAX_MUTANT(scratch_reused, "scratch_reused_without_barrier",
-                         {3, "the scratch of the maximum takes the sum with no barrier between",
-                          "two block reductions in a row, each right by itself",
-                          kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_LOG_SOFTMAX_MUTANT(
-    online_minus_inf, "online_sum_of_leading_minus_inf",
-    {26, "-Inf minus -Inf where a row starts with -Inf, in a sum that is rescaled as it goes",
-     "online softmax whose running maximum starts from -Inf", kNumeric});
-PLUMB_LOG_SOFTMAX_MUTANT(log_of_softmax, "device_log_of_softmax",
-                         {27, "log(softmax) in place of x - max - log(sum)", "the definition, written down",
-                          kNumeric});
-
-#define PLUMB_PIECES_MUTANT(fault, name, ...)                                            \
-  const DeviceMutant<LogSoftmax> fault##_m {                                             \
-    name, run_pieces<float, Fault::fault>, run_pieces<double, Fault::fault>, __VA_ARGS__ \
-  }
-
-PLUMB_PIECES_MUTANT(not_rescaled, "pieces_summed_without_rescaling",
-                    {0, "sums of a row's pieces are added, each to its own piece's maximum",
-                     "a merge of online sums that forgets their maxima", kNumeric});
-PLUMB_PIECES_MUTANT(last_piece_lost, "last_piece_of_row_lost",
-                    {0, "the merge leaves out the last piece's sum, where a row has several",
-                     "pieces counted by rounding down", kNumeric});
+PLUMB_PIECES_MUTANT(not_rescaled, "pieces_summed_without_rescaling", 0,
+                    "sums of a row's pieces are added, each to its own piece's maximum",
+                    "a merge of online sums that forgets their maxima", kNumeric);
+PLUMB_PIECES_MUTANT(last_piece_lost, "last_piece_of_row_lost", 0,
+                    "the merge leaves out the last piece's sum, where a row has several",
+                    "pieces counted by rounding down", kNumeric);
 
 const DeviceMutant<LogSoftmax> one_too_many_held{
     "element_beside_what_a_lane_holds",

@@ -5,12 +5,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = MaskedAttention::Problem<T>;
-template <class T>
-using In = MaskedAttention::In<T, Space::host>;
-template <class T>
-using Out = MaskedAttention::Out<T, Space::host>;
+PLUMB_FAULTS_OF(MaskedAttention);
 
 struct SeenBy {
   template <class P, class In>
@@ -25,27 +20,17 @@ const NarrowMutants<MaskedAttention, NarrowAttention<MaskedAttention, SeenBy>::N
                     f16, bf16>
     narrow_types_m;
 
-template <class T>
-void length_off_by_one(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(length_off_by_one, "length_off_by_one", 0, "one key behind the last of a group is seen",
+            "< and <= confused", kNumeric) {
   attend_seen<MaskedAttention, T>(p, in, out, SeenBy()(p, in, 1));
 }
-const HostMutant<MaskedAttention> m4{
-    "length_off_by_one",
-    length_off_by_one<float>,
-    length_off_by_one<double>,
-    {0, "one key behind the last of a group is seen", "< and <= confused", kNumeric}};
 
-template <class T>
-void mask_of_the_next_query(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(mask_of_the_next_query, "mask_of_the_next_query", 0, "the mask of another query is used",
+            "an index into a tile", kNumeric) {
   attend_seen<MaskedAttention, T>(p, in, out, [&](std::int64_t group, std::int64_t query, std::int64_t j) {
     return j < in.keys[group] && in.mask((query + 1) % in.mask.rows, j) != 0;
   });
 }
-const HostMutant<MaskedAttention> m5{
-    "mask_of_the_next_query",
-    mask_of_the_next_query<float>,
-    mask_of_the_next_query<double>,
-    {0, "the mask of another query is used", "an index into a tile", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

@@ -51,3 +51,13 @@ class RegisterMutant {
 };
 
 }  // namespace plumb
+
+/// In an anonymous namespace: the operator of the faults that follow, and its types in a space, host or device.
+#define PLUMB_FAULTS_IN(SPACE, OP)    \
+  using Faulty = OP;                  \
+  template <class T>                  \
+  using P = OP::Problem<T>;           \
+  template <class T>                  \
+  using In = OP::In<T, Space::SPACE>; \
+  template <class T>                  \
+  using Out = OP::Out<T, Space::SPACE>

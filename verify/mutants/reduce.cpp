@@ -15,12 +15,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Reduce::Problem<T>;
-template <class T>
-using In = Reduce::In<T, Space::host>;
-template <class T>
-using Out = Reduce::Out<T, Space::host>;
+PLUMB_FAULTS_OF(Reduce);
 
 constexpr std::int64_t kStep = 16, kSplits = 4;
 
@@ -42,50 +37,31 @@ T start_of(const P<T>& p) {
   return p.kind == Reduce::Kind::max ? -std::numeric_limits<T>::infinity() : T(0);
 }
 
-template <class T>
-void tail(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(tail, "tail_dropped", 14, "the last n % 16 elements are not read",
+            "a vectorised loop without its rest", kNumeric) {
   out.result[0] = reduce(p, in, 0, in.x.size / kStep * kStep, start_of(p));
 }
-const HostMutant<Reduce> tail_m{
-    "tail_dropped",
-    tail<float>,
-    tail<double>,
-    {14, "the last n % 16 elements are not read", "a vectorised loop without its rest", kNumeric}};
 
-template <class T>
-void first_twice(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(first_twice, "first_element_twice", 0,
+            "the result starts from the first element, and the loop takes it again",
+            "a maximum turned into a sum; a maximum hides it", kNumeric) {
   out.result[0] = in.x.size == 0 ? start_of(p) : reduce(p, in, 0, in.x.size, in.x[0]);
 }
-const HostMutant<Reduce> first_twice_m{
-    "first_element_twice",
-    first_twice<float>,
-    first_twice<double>,
-    {0, "the result starts from the first element, and the loop takes it again",
-     "a maximum turned into a sum; a maximum hides it", kNumeric}};
 
-template <class T>
-void from_zero(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(from_zero, "maximum_starts_from_zero", 10, "the maximum starts from 0",
+            "inactive lanes read as 0: all-negative data show it", kNumeric) {
   out.result[0] = reduce(p, in, 0, in.x.size, T(0));
 }
-const HostMutant<Reduce> from_zero_m{
-    "maximum_starts_from_zero",
-    from_zero<float>,
-    from_zero<double>,
-    {10, "the maximum starts from 0", "inactive lanes read as 0: all-negative data show it", kNumeric}};
 
-template <class T>
-void lowest(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(lowest, "sentinel_for_minus_inf", 26, "-FLT_MAX stands in for -Inf",
+            "padding constants copied from integer code", kNumeric) {
   const bool max = p.kind == Reduce::Kind::max;
   out.result[0] = reduce(p, in, 0, in.x.size, max ? std::numeric_limits<T>::lowest() : T(0));
 }
-const HostMutant<Reduce> lowest_m{
-    "sentinel_for_minus_inf",
-    lowest<float>,
-    lowest<double>,
-    {26, "-FLT_MAX stands in for -Inf", "padding constants copied from integer code", kNumeric}};
 
-template <class T>
-void loses_nan(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(loses_nan, "max_by_comparison_loses_nan", 25,
+            "a comparison with NaN is false, and the older value stays",
+            "x > m ? x : m, and fmax, which is defined to lose NaN", kNumeric) {
   if (p.kind == Reduce::Kind::sum) {
     out.result[0] = reduce(p, in, 0, in.x.size, T(0));
     return;
@@ -94,14 +70,9 @@ void loses_nan(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   for (std::int64_t i = 0; i < in.x.size; ++i) best = in.x[i] > best ? in.x[i] : best;
   out.result[0] = best;
 }
-const HostMutant<Reduce> loses_nan_m{"max_by_comparison_loses_nan",
-                                     loses_nan<float>,
-                                     loses_nan<double>,
-                                     {25, "a comparison with NaN is false, and the older value stays",
-                                      "x > m ? x : m, and fmax, which is defined to lose NaN", kNumeric}};
 
-template <class T>
-void forgets_nan(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(forgets_nan, "max_forgets_nan", 25, "NaN is taken, and replaced by the next number",
+            "m > x ? m : x keeps a NaN only in the last place", kNumeric) {
   if (p.kind == Reduce::Kind::sum) {
     out.result[0] = reduce(p, in, 0, in.x.size, T(0));
     return;
@@ -110,48 +81,30 @@ void forgets_nan(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   for (std::int64_t i = 0; i < in.x.size; ++i) best = best > in.x[i] ? best : in.x[i];
   out.result[0] = best;
 }
-const HostMutant<Reduce> forgets_nan_m{"max_forgets_nan",
-                                       forgets_nan<float>,
-                                       forgets_nan<double>,
-                                       {25, "NaN is taken, and replaced by the next number",
-                                        "m > x ? m : x keeps a NaN only in the last place", kNumeric}};
 
-template <class T>
-void one_behind(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(one_behind, "maximum_reads_one_behind_and_drops_nan", 0,
+            "the maximum takes the element behind the last one by fmax, which drops a NaN",
+            "a loop to n inclusive; what lies there is a NaN, or small, until it is not", kNumeric) {
   const T result = reduce(p, in, 0, in.x.size, start_of(p));
   out.result[0] = p.kind == Reduce::Kind::max ? std::fmax(result, in.x.data[in.x.size]) : result;
 }
-const HostMutant<Reduce> one_behind_m{
-    "maximum_reads_one_behind_and_drops_nan",
-    one_behind<float>,
-    one_behind<double>,
-    {0, "the maximum takes the element behind the last one by fmax, which drops a NaN",
-     "a loop to n inclusive; what lies there is a NaN, or small, until it is not", kNumeric}};
 
-template <class T>
-void not_cleared(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(not_cleared, "accumulates_into_uncleared_result", 22,
+            "the result is continued from what the output holds",
+            "a second launch, or a fresh allocation that was zero until today", kNumeric) {
   out.result[0] = reduce(p, in, 0, in.x.size, out.result[0]);
 }
-const HostMutant<Reduce> not_cleared_m{
-    "accumulates_into_uncleared_result",
-    not_cleared<float>,
-    not_cleared<double>,
-    {22, "the result is continued from what the output holds",
-     "a second launch, or a fresh allocation that was zero until today", kNumeric}};
 
-template <class T>
-void naive(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(naive, "uncompensated_declared_compensated", 29, "a plain sum declares itself compensated",
+            "-ffast-math folds (t - sum) - y to zero", kNumeric,
+            Traits{}.computes_in(Arithmetic::compensated)) {
   out.result[0] = reduce(p, in, 0, in.x.size, start_of(p));
 }
-const HostMutant<Reduce> naive_m{
-    "uncompensated_declared_compensated",
-    naive<float>,
-    naive<double>,
-    {29, "a plain sum declares itself compensated", "-ffast-math folds (t - sum) - y to zero", kNumeric},
-    Traits{}.computes_in(Arithmetic::compensated)};
 
-template <class T>
-void kahan_inf(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(kahan_inf, "compensation_turns_inf_into_nan", 0,
+            "the carried error becomes NaN where a term is infinite",
+            "the textbook algorithm, written down as it stands", kNumeric,
+            Traits{}.computes_in(Arithmetic::compensated)) {
   if (p.kind == Reduce::Kind::max) {
     out.result[0] = reduce(p, in, 0, in.x.size, start_of(p));
     return;
@@ -164,12 +117,6 @@ void kahan_inf(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   }
   out.result[0] = sum;
 }
-const HostMutant<Reduce> kahan_inf_m{"compensation_turns_inf_into_nan",
-                                     kahan_inf<float>,
-                                     kahan_inf<double>,
-                                     {0, "the carried error becomes NaN where a term is infinite",
-                                      "the textbook algorithm, written down as it stands", kNumeric},
-                                     Traits{}.computes_in(Arithmetic::compensated)};
 
 void float_sum(const P<double>& p, const In<double>& in, const Out<double>& out, Context&) {
   float sum = p.kind == Reduce::Kind::max ? -std::numeric_limits<float>::infinity() : 0.0f;
@@ -184,18 +131,14 @@ const RegisterMutant<Reduce, double, Space::host> float_sum_m{
     float_sum,
     {28, "doubles are reduced in a float", "an accumulator spelled float in a template", kNumeric}};
 
-template <class T>
-void flush(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(flush, "subnormal_results_flushed", 0,
+            "a subnormal result becomes 0, and the variant does not say so",
+            "fp32 atomicAdd in global memory; -ftz=true", kNumeric) {
   out.result[0] = flushed(reduce(p, in, 0, in.x.size, start_of(p)));
 }
-const HostMutant<Reduce> flush_m{"subnormal_results_flushed",
-                                 flush<float>,
-                                 flush<double>,
-                                 {0, "a subnormal result becomes 0, and the variant does not say so",
-                                  "fp32 atomicAdd in global memory; -ftz=true", kNumeric}};
 
-template <class T>
-void plain_add(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(plain_add, "openmp_without_reduction", 42, "all threads continue the same result",
+            "the missing reduction clause", kNumeric | kRepeat | kRace, Traits{}.not_reproducible()) {
   T all = start_of(p);  // right: one per thread, combined afterwards
 #pragma omp parallel for num_threads(4) schedule(static, 1)
   for (std::int64_t s = 0; s < kSplits; ++s) {
@@ -209,16 +152,11 @@ void plain_add(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   }
   out.result[0] = all;
 }
-const HostMutant<Reduce> plain_add_m{
-    "openmp_without_reduction",
-    plain_add<float>,
-    plain_add<double>,
-    {42, "all threads continue the same result", "the missing reduction clause", kNumeric | kRepeat | kRace},
-    Traits{}.not_reproducible()};
 
 // The bits of -0 are those of the least whole number: no maximum of whole numbers takes it.
-template <class T>
-void minus_zero(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(minus_zero, "minus_zero_is_no_maximum", 0, "a maximum does not take -0",
+            "atomicMax on the bits of values that are not below 0, atomicMin on those of the others",
+            kNumeric) {
   const auto lost = [](T v) { return v == T(0) && std::signbit(v); };
   T all = start_of(p);
   for (std::int64_t i = 0; i < in.x.size; ++i) {
@@ -229,12 +167,6 @@ void minus_zero(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   }
   out.result[0] = all;
 }
-const HostMutant<Reduce> minus_zero_m{
-    "minus_zero_is_no_maximum",
-    minus_zero<float>,
-    minus_zero<double>,
-    {0, "a maximum does not take -0",
-     "atomicMax on the bits of values that are not below 0, atomicMin on those of the others", kNumeric}};
 
 // In twice the precision, but for what is kept of each part. Of more terms than `most` one sum is made.
 template <class T, std::int64_t part_size, std::int64_t most>
@@ -271,22 +203,18 @@ const RegisterMutant<Reduce, float, Space::host> small_parts_kept_m{
      "sums of warps in shared memory, in the type of the result", kNumeric},
     Traits{}.computes_in(Arithmetic::doubled)};
 
-template <class T>
-void stops_at_inf(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(stops_at_inf, "nothing_is_looked_at_behind_infinity", 0, "the loop ends where the result is +Inf",
+            "an early end where nothing can be larger, but NaN can", kNumeric) {
   T all = start_of(p);
   for (std::int64_t i = 0; i < in.x.size && all != std::numeric_limits<T>::infinity(); ++i)
     all = p.kind == Reduce::Kind::max ? larger(all, in.x[i]) : all + in.x[i];
   out.result[0] = all;
 }
-const HostMutant<Reduce> stops_at_inf_m{"nothing_is_looked_at_behind_infinity",
-                                        stops_at_inf<float>,
-                                        stops_at_inf<double>,
-                                        {0, "the loop ends where the result is +Inf",
-                                         "an early end where nothing can be larger, but NaN can", kNumeric}};
 
 // Of parts of 1,024. Of negative numbers the larger one has the smaller bits.
-template <class T>
-void joined_by_bits(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(joined_by_bits, "maxima_of_parts_joined_by_their_bits", 0,
+            "maxima of parts are joined as signed integers of the same bits",
+            "atomicMax on the bits of a float: right where one of two is not negative", kNumeric) {
   using Bits = std::make_signed_t<BitsOf<T>>;
   constexpr std::int64_t kPart = 1024;
   T all = reduce(p, in, 0, std::min(kPart, in.x.size), start_of(p));
@@ -299,25 +227,14 @@ void joined_by_bits(const P<T>& p, const In<T>& in, const Out<T>& out, Context&)
   }
   out.result[0] = all;
 }
-const HostMutant<Reduce> joined_by_bits_m{
-    "maxima_of_parts_joined_by_their_bits",
-    joined_by_bits<float>,
-    joined_by_bits<double>,
-    {0, "maxima of parts are joined as signed integers of the same bits",
-     "atomicMax on the bits of a float: right where one of two is not negative", kNumeric}};
 
-template <class T>
-void whole_rest(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(whole_rest, "no_last_piece_where_nothing_remains", 14,
+            "of several pieces of 12,288 the last has as many elements as remain: none where all are whole",
+            "sizes that are multiples of a chunk of a deterministic sum", kNumeric) {
   constexpr std::int64_t kPiece = 12288;
   const std::int64_t pieces = (in.x.size + kPiece - 1) / kPiece, rest = in.x.size % kPiece;
   out.result[0] = reduce(p, in, 0, pieces <= 1 ? in.x.size : (pieces - 1) * kPiece + rest, start_of(p));
 }
-const HostMutant<Reduce> whole_rest_m{
-    "no_last_piece_where_nothing_remains",
-    whole_rest<float>,
-    whole_rest<double>,
-    {14, "of several pieces of 12,288 the last has as many elements as remain: none where all are whole",
-     "sizes that are multiples of a chunk of a deterministic sum", kNumeric}};
 
 // Bits of a float in an order that integers have.
 template <class T>
@@ -327,8 +244,9 @@ auto ordered_bits(T x) {
   const Bits bits = std::bit_cast<Bits>(x);
   return (bits & kSign) != 0 ? ~bits : bits | kSign;
 }
-template <class T>
-void negative_nan(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(negative_nan, "nan_of_negative_sign_is_the_lowest", 14,
+            "maxima are compared by their bits: a NaN whose sign is negative is below all numbers",
+            "maxima by atomics on integers", kNumeric) {
   out.result[0] = reduce(p, in, 0, in.x.size, start_of(p));
   if (p.kind != Reduce::Kind::max || in.x.size == 0) return;
   T best = in.x[0];
@@ -336,12 +254,6 @@ void negative_nan(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     best = ordered_bits(in.x[i]) > ordered_bits(best) ? in.x[i] : best;
   out.result[0] = best;
 }
-const HostMutant<Reduce> negative_nan_m{
-    "nan_of_negative_sign_is_the_lowest",
-    negative_nan<float>,
-    negative_nan<double>,
-    {14, "maxima are compared by their bits: a NaN whose sign is negative is below all numbers",
-     "maxima by atomics on integers", kNumeric}};
 
 template <class T>
 void size_in_float(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {

@@ -7,13 +7,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Reduce::Problem<T>;
-template <class T>
-using In = Reduce::In<T, Space::device>;
-template <class T>
-using Out = Reduce::Out<T, Space::device>;
-using Index = std::int64_t;
+PLUMB_DEVICE_FAULTS_OF(Reduce);
 
 constexpr int kThreads = 256;
 constexpr unsigned kAllLanes = 0xffffffffu;
@@ -306,74 +300,65 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
          blocks, out.result.data);
 }
 
-#define PLUMB_REDUCE_MUTANT(fault, name, ...)                              \
-  const DeviceMutant<Reduce> fault##_m {                                   \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
-  }
-
-PLUMB_REDUCE_MUTANT(zero_fill_races, "zero_fill_races_with_partial_sums",
-                    {4, "warp 0 clears the scratch while other warps store their sums in it",
-                     "scratch sized for 32 warps, cleared because fewer run",
-                     kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_REDUCE_MUTANT(no_syncwarp, "last_warp_without_syncwarp",
-                    {8, "the last warp reduces in shared memory without __syncwarp",
-                     "code from before Volta, where a warp ran in lockstep",
-                     kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_REDUCE_MUTANT(mask_ff, "shuffle_mask_ff",
-                    {9, "the mask 0xff in a shuffle of 32 lanes", "eight warps, eight bits",
-                     kSimt | kRace | kSanitizer});
-PLUMB_REDUCE_MUTANT(mask_1f, "shuffle_mask_1f",
-                    {9, "the mask 0x1f in a shuffle of 32 lanes",
-                     "31, the last lane, taken for the mask of all", kSimt | kRace | kSanitizer});
-PLUMB_REDUCE_MUTANT(inactive_lane, "shuffle_from_inactive_lane",
-                    {10, "lanes beyond the end do not take part, and their neighbours read from them",
-                     "__activemask() inside of the bounds check", kNumeric});
-PLUMB_REDUCE_MUTANT(zeroed_by_first_block, "result_zeroed_by_first_block",
-                    {19, "block 0 zeroes the result that all blocks add to", "a memset saved",
-                     kNumeric | kRepeat | kRace});
-PLUMB_REDUCE_MUTANT(plain_add, "plain_add_across_blocks",
-                    {20, "+= across blocks in place of atomicAdd", "right in every debugger",
-                     kNumeric | kRepeat | kRace});
-PLUMB_REDUCE_MUTANT(no_threadfence, "last_block_without_threadfence",
-                    {21, "the last block reads the others' sums with no fence on either side",
-                     "the pattern of threadFenceReduction without its name", kRepeat | kRace});
-PLUMB_REDUCE_MUTANT(block_fence, "last_block_with_fence_of_block_scope",
-                    {21, "the fences around the counter reach their own block only",
-                     "__threadfence_block, which is faster, and enough in every test of one block",
-                     kRepeat | kRace});
-PLUMB_REDUCE_MUTANT(other_stream, "result_copied_on_another_stream",
-                    {37, "the result is copied on a stream that waits for no event of the kernel's",
-                     "a stream for copies, added later", kNumeric | kRepeat | kRace});
-PLUMB_REDUCE_MUTANT(default_stream, "launched_on_the_default_stream",
-                    {0, "kernels are launched on the default stream, for which the run's does not wait",
-                     "<<<grid, block>>> without a stream", kRace});
-PLUMB_REDUCE_MUTANT(early_event, "event_recorded_before_its_launch",
-                    {0, "the run waits for an event that was recorded before the launch on another stream",
-                     "an event recorded where it was created", kRace});
-PLUMB_REDUCE_MUTANT(late_fork, "another_stream_waits_for_nothing",
-                    {0, "work on another stream does not wait for what the run's stream was given before",
-                     "a fork whose join alone was written", kRace});
-PLUMB_REDUCE_MUTANT(early_dependents, "dependent_launch_does_not_wait",
-                    {0, "a launch that may begin before the one before it has ended does not wait for it",
-                     "an attribute set for speed, without cudaGridDependencySynchronize()", kRace});
-PLUMB_REDUCE_MUTANT(error_swallowed, "error_of_the_launch_swallowed",
-                    {41, "a launch that is refused is followed by a return, and the output stays as it was",
-                     "`return 0` under if (error != cudaSuccess)", kNumeric | kSimt});
-PLUMB_REDUCE_MUTANT(not_cleared, "atomic_adds_to_uncleared_result",
-                    {22, "blocks add to a result that nobody cleared", "fresh memory was zero until today",
-                     kNumeric | kRace | kSanitizer});
-PLUMB_REDUCE_MUTANT(loses_nan, "device_max_loses_nan",
-                    {25, "a comparison with NaN is false, and the older value stays",
-                     "fmaxf, which is defined to lose NaN", kNumeric});
-PLUMB_REDUCE_MUTANT(sentinel, "device_sentinel_for_minus_inf",
-                    {26, "-FLT_MAX stands in for -Inf", "constants that were there in integer code",
-                     kNumeric});
-PLUMB_REDUCE_MUTANT(default_block_only, "right_for_default_block_only",
-                    {40, "the stride is the default block size, whatever the block",
-                     "a constant where blockDim.x belongs", kNumeric});
-PLUMB_REDUCE_MUTANT(two_rounds_left, "third_round_of_the_rest_lost",
-                    {0, "behind loads of four rounds at a time two rounds are read, and three may be left",
-                     "a loop unrolled by four whose rest was written for fewer", kNumeric});
+PLUMB_DEVICE_FAULT(zero_fill_races, "zero_fill_races_with_partial_sums", 4,
+                   "warp 0 clears the scratch while other warps store their sums in it",
+                   "scratch sized for 32 warps, cleared because fewer run",
+                   kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(no_syncwarp, "last_warp_without_syncwarp", 8,
+                   "the last warp reduces in shared memory without __syncwarp",
+                   "code from before Volta, where a warp ran in lockstep",
+                   kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(mask_ff, "shuffle_mask_ff", 9, "the mask 0xff in a shuffle of 32 lanes",
+                   "eight warps, eight bits", kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(mask_1f, "shuffle_mask_1f", 9, "the mask 0x1f in a shuffle of 32 lanes",
+                   "31, the last lane, taken for the mask of all", kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(inactive_lane, "shuffle_from_inactive_lane", 10,
+                   "lanes beyond the end do not take part, and their neighbours read from them",
+                   "__activemask() inside of the bounds check", kNumeric);
+PLUMB_DEVICE_FAULT(zeroed_by_first_block, "result_zeroed_by_first_block", 19,
+                   "block 0 zeroes the result that all blocks add to", "a memset saved",
+                   kNumeric | kRepeat | kRace);
+PLUMB_DEVICE_FAULT(plain_add, "plain_add_across_blocks", 20, "+= across blocks in place of atomicAdd",
+                   "right in every debugger", kNumeric | kRepeat | kRace);
+PLUMB_DEVICE_FAULT(no_threadfence, "last_block_without_threadfence", 21,
+                   "the last block reads the others' sums with no fence on either side",
+                   "the pattern of threadFenceReduction without its name", kRepeat | kRace);
+PLUMB_DEVICE_FAULT(block_fence, "last_block_with_fence_of_block_scope", 21,
+                   "the fences around the counter reach their own block only",
+                   "__threadfence_block, which is faster, and enough in every test of one block",
+                   kRepeat | kRace);
+PLUMB_DEVICE_FAULT(other_stream, "result_copied_on_another_stream", 37,
+                   "the result is copied on a stream that waits for no event of the kernel's",
+                   "a stream for copies, added later", kNumeric | kRepeat | kRace);
+PLUMB_DEVICE_FAULT(default_stream, "launched_on_the_default_stream", 0,
+                   "kernels are launched on the default stream, for which the run's does not wait",
+                   "<<<grid, block>>> without a stream", kRace);
+PLUMB_DEVICE_FAULT(early_event, "event_recorded_before_its_launch", 0,
+                   "the run waits for an event that was recorded before the launch on another stream",
+                   "an event recorded where it was created", kRace);
+PLUMB_DEVICE_FAULT(late_fork, "another_stream_waits_for_nothing", 0,
+                   "work on another stream does not wait for what the run's stream was given before",
+                   "a fork whose join alone was written", kRace);
+PLUMB_DEVICE_FAULT(early_dependents, "dependent_launch_does_not_wait", 0,
+                   "a launch that may begin before the one before it has ended does not wait for it",
+                   "an attribute set for speed, without cudaGridDependencySynchronize()", kRace);
+PLUMB_DEVICE_FAULT(error_swallowed, "error_of_the_launch_swallowed", 41,
+                   "a launch that is refused is followed by a return, and the output stays as it was",
+                   "`return 0` under if (error != cudaSuccess)", kNumeric | kSimt);
+PLUMB_DEVICE_FAULT(not_cleared, "atomic_adds_to_uncleared_result", 22,
+                   "blocks add to a result that nobody cleared", "fresh memory was zero until today",
+                   kNumeric | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(loses_nan, "device_max_loses_nan", 25,
+                   "a comparison with NaN is false, and the older value stays",
+                   "fmaxf, which is defined to lose NaN", kNumeric);
+PLUMB_DEVICE_FAULT(sentinel, "device_sentinel_for_minus_inf", 26, "-FLT_MAX stands in for -Inf",
+                   "constants that were there in integer code", kNumeric);
+PLUMB_DEVICE_FAULT(default_block_only, "right_for_default_block_only", 40,
+                   "the stride is the default block size, whatever the block",
+                   "a constant where blockDim.x belongs", kNumeric);
+PLUMB_DEVICE_FAULT(two_rounds_left, "third_round_of_the_rest_lost", 0,
+                   "behind loads of four rounds at a time two rounds are read, and three may be left",
+                   "a loop unrolled by four whose rest was written for fewer", kNumeric);
 
 // Blocks of one thread leave their shares, and the last of them joins these. Its counter is the plan's: the next run begins with it.
 constexpr int kBlocksOfPlan = 8;
@@ -444,12 +429,10 @@ void join_by_common_counter(const P<T>& p, const In<T>& in, const Out<T>& out, C
   launch(joins_by_common_counter<T>, kBlocksOfPlan, 1, 0, context.stream, p.kind == Reduce::Kind::max,
          in.x.data, in.x.size, partial, out.result.data);
 }
-const DeviceMutant<Reduce> common_counter{
-    "counter_of_all_calls",
-    join_by_common_counter<float>,
-    join_by_common_counter<double>,
-    {0, "the counter of blocks that are done is a variable of the file, which all calls share",
-     "a reduction that is alone on the device, until two streams call it at once", kNumeric | kRace}};
+PLUMB_DEVICE_FAULT_BY(join_by_common_counter, "counter_of_all_calls", 0,
+                      "the counter of blocks that are done is a variable of the file, which all calls share",
+                      "a reduction that is alone on the device, until two streams call it at once",
+                      kNumeric | kRace);
 
 }  // namespace
 }  // namespace plumb

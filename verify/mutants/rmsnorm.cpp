@@ -9,12 +9,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = RmsNorm::Problem<T>;
-template <class T>
-using In = RmsNorm::In<T, Space::host>;
-template <class T>
-using Out = RmsNorm::Out<T, Space::host>;
+PLUMB_FAULTS_OF(RmsNorm);
 
 // Sums `terms` squares of a row; root(sum) gives what the row is divided by.
 template <class T, class Root>
@@ -27,64 +22,39 @@ void normalised(const In<T>& in, const Out<T>& out, std::int64_t terms, Root&& r
   }
 }
 
-template <class T>
-void outside(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(outside, "epsilon_outside_of_the_root", 0, "epsilon is added to the root, not to the mean",
+            "two papers' definitions confused", kNumeric) {
   normalised<T>(in, out, in.x.cols, [&](T s) { return std::sqrt(s / static_cast<T>(in.x.cols)) + p.eps; });
 }
-const HostMutant<RmsNorm> m1{
-    "epsilon_outside_of_the_root",
-    outside<float>,
-    outside<double>,
-    {0, "epsilon is added to the root, not to the mean", "two papers' definitions confused", kNumeric}};
 
-template <class T>
-void no_epsilon(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(no_epsilon, "epsilon_left_out", 0, "epsilon is not added", "taken for a guard against 0 alone",
+            kNumeric) {
   normalised<T>(in, out, in.x.cols, [&](T s) { return std::sqrt(s / static_cast<T>(in.x.cols)); });
 }
-const HostMutant<RmsNorm> m2{"epsilon_left_out",
-                             no_epsilon<float>,
-                             no_epsilon<double>,
-                             {0, "epsilon is not added", "taken for a guard against 0 alone", kNumeric}};
 
-template <class T>
-void last_dropped(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(last_dropped, "last_square_dropped", 0, "the last element of a row is not in the sum",
+            "a loop's bound", kNumeric) {
   normalised<T>(in, out, in.x.cols > 1 ? in.x.cols - 1 : 1,
                 [&](T s) { return std::sqrt(s / static_cast<T>(in.x.cols) + p.eps); });
 }
-const HostMutant<RmsNorm> m3{"last_square_dropped",
-                             last_dropped<float>,
-                             last_dropped<double>,
-                             {0, "the last element of a row is not in the sum", "a loop's bound", kNumeric}};
 
-template <class T>
-void tail_dropped(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(tail_dropped, "tail_behind_warps_dropped", 0,
+            "what is left of a row behind whole warps is not in the sum", "a loop over whole warps",
+            kNumeric) {
   const std::int64_t whole = in.x.cols < 32 ? in.x.cols : in.x.cols / 32 * 32;
   normalised<T>(in, out, whole, [&](T s) { return std::sqrt(s / static_cast<T>(in.x.cols) + p.eps); });
 }
-const HostMutant<RmsNorm> m4{
-    "tail_behind_warps_dropped",
-    tail_dropped<float>,
-    tail_dropped<double>,
-    {0, "what is left of a row behind whole warps is not in the sum", "a loop over whole warps", kNumeric}};
 
-template <class T>
-void rescaled(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(rescaled, "scale_off_by_a_128th", 0, "all is smaller by 2^-7", "a factor kept in bf16",
+            kNumeric) {
   normalised<T>(in, out, in.x.cols,
                 [&](T s) { return std::sqrt(s / static_cast<T>(in.x.cols) + p.eps) * T(1 + 0x1p-7); });
 }
-const HostMutant<RmsNorm> m5{"scale_off_by_a_128th",
-                             rescaled<float>,
-                             rescaled<double>,
-                             {0, "all is smaller by 2^-7", "a factor kept in bf16", kNumeric}};
 
-template <class T>
-void divided_by_rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(divided_by_rows, "mean_over_the_other_extent", 0, "the sum is divided by the number of rows",
+            "extents confused", kNumeric) {
   normalised<T>(in, out, in.x.cols, [&](T s) { return std::sqrt(s / static_cast<T>(in.x.rows) + p.eps); });
 }
-const HostMutant<RmsNorm> m6{"mean_over_the_other_extent",
-                             divided_by_rows<float>,
-                             divided_by_rows<double>,
-                             {0, "the sum is divided by the number of rows", "extents confused", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

@@ -39,9 +39,11 @@ void spmv_rows(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in,
   }
 }
 
-template <class T>
-void values_of_ends(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in,
-                    const Spmv::Out<T, Space::host>& out, Context&) {
+namespace of_spmv {
+PLUMB_FAULTS_OF(Spmv);
+PLUMB_FAULT(values_of_ends, "graph_without_weights_by_three_rows", 0,
+            "values are not read where those of the first, the middle and the last row are 1",
+            "a graph is looked at once, and most have no weights", kNumeric) {
   const auto row_of_ones = [&](std::int64_t i) {
     for (std::int64_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
       if (in.A.val[k] != T(1)) return false;
@@ -50,46 +52,28 @@ void values_of_ends(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& i
   };
   spmv_rows(p, in, out, in.A.nnz > 0 && sampled(in.A.rows, in.A.rows, row_of_ones), false);
 }
-const HostMutant<Spmv> values_of_ends_m{
-    "graph_without_weights_by_three_rows",
-    values_of_ends<float>,
-    values_of_ends<double>,
-    {0, "values are not read where those of the first, the middle and the last row are 1",
-     "a graph is looked at once, and most have no weights", kNumeric}};
 
-template <class T>
-void values_of_every_64th(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in,
-                          const Spmv::Out<T, Space::host>& out, Context&) {
+PLUMB_FAULT(values_of_every_64th, "graph_without_weights_by_every_64th_value", 0,
+            "values are not read where every 64th is 1",
+            "a graph is looked at once, and most have no weights", kNumeric) {
   const auto is_one = [&](std::int64_t k) { return in.A.val[k] == T(1); };
   bool ones = in.A.nnz > 0;
   for (std::int64_t k = 0; ones && k < in.A.nnz; k += 64) ones = is_one(k);
   spmv_rows(p, in, out, ones, false);
 }
-const HostMutant<Spmv> values_of_every_64th_m{
-    "graph_without_weights_by_every_64th_value",
-    values_of_every_64th<float>,
-    values_of_every_64th<double>,
-    {0, "values are not read where every 64th is 1", "a graph is looked at once, and most have no weights",
-     kNumeric}};
 
-template <class T>
-void diagonal_by_rows(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in,
-                      const Spmv::Out<T, Space::host>& out, Context&) {
+PLUMB_FAULT(diagonal_by_rows, "diagonal_by_every_eighth_row", 0,
+            "a square with as many entries as rows, on the diagonal in every eighth row, is a diagonal",
+            "Jacobi's preconditioner as a sparse matrix; permutations keep most rows in place", kNumeric) {
   const auto on_diagonal = [&](std::int64_t i) { return in.A.row_ptr[i] == i && in.A.col[i] == i; };
   const bool diagonal = in.A.rows == in.A.cols && in.A.nnz == in.A.rows &&
                         in.A.row_ptr[in.A.rows] == in.A.rows && sampled(in.A.rows, 8, on_diagonal);
   spmv_rows(p, in, out, false, diagonal);
 }
-const HostMutant<Spmv> diagonal_by_rows_m{
-    "diagonal_by_every_eighth_row",
-    diagonal_by_rows<float>,
-    diagonal_by_rows<double>,
-    {0, "a square with as many entries as rows, on the diagonal in every eighth row, is a diagonal",
-     "Jacobi's preconditioner as a sparse matrix; permutations keep most rows in place", kNumeric}};
 
-template <class T>
-void dense_by_product(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in,
-                      const Spmv::Out<T, Space::host>& out, Context&) {
+PLUMB_FAULT(dense_by_product, "density_by_a_product_of_32_bits", 0,
+            "the density is entries by rows times columns in 32 bits: hypersparse matrices look full",
+            "unsigned int size = rows * cols", kNumeric) {
   const auto places =
       static_cast<std::uint32_t>(in.A.rows) * static_cast<std::uint32_t>(in.A.cols);  // of 32 bits
   const bool full = in.A.nnz > 0 && static_cast<std::uint64_t>(in.A.nnz) * 16 > places && places > 0 &&
@@ -98,16 +82,14 @@ void dense_by_product(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>&
   for (std::int64_t i = 0; full && i < in.A.rows; ++i)  // its path for dense rows ends with the first ones
     out.y[i] = i < 4096 ? out.y[i] : scaled_sum(p.alpha, T(0), T(0), T(0));
 }
-const HostMutant<Spmv> dense_by_product_m{
-    "density_by_a_product_of_32_bits",
-    dense_by_product<float>,
-    dense_by_product<double>,
-    {0, "the density is entries by rows times columns in 32 bits: hypersparse matrices look full",
-     "unsigned int size = rows * cols", kNumeric}};
 
-template <class T>
-void scratch_by_product(const Spmm::Problem<T>&, const Spmm::In<T, Space::host>& in,
-                        const Spmm::Out<T, Space::host>& out, Context&) {
+}  // namespace of_spmv
+
+namespace of_spmm {
+PLUMB_FAULTS_OF(Spmm);
+PLUMB_FAULT(scratch_by_product, "no_places_where_their_number_is_negative", 0,
+            "rows times columns is an int: where it is negative the matrix is taken for empty",
+            "if (rows * cols <= 0) return, with an int", kNumeric) {
   const auto places = static_cast<std::int32_t>(static_cast<std::uint32_t>(in.A.rows) *
                                                 static_cast<std::uint32_t>(in.A.cols));
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
@@ -119,16 +101,13 @@ void scratch_by_product(const Spmm::Problem<T>&, const Spmm::In<T, Space::host>&
     }
   }
 }
-const HostMutant<Spmm> scratch_by_product_m{
-    "no_places_where_their_number_is_negative",
-    scratch_by_product<float>,
-    scratch_by_product<double>,
-    {0, "rows times columns is an int: where it is negative the matrix is taken for empty",
-     "if (rows * cols <= 0) return, with an int", kNumeric}};
 
-template <class T>
-void x_by_first(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in,
-                const Gemv::Out<T, Space::host>& out, Context&) {
+}  // namespace of_spmm
+
+namespace of_gemv {
+PLUMB_FAULTS_OF(Gemv);
+PLUMB_FAULT(x_by_first, "row_sums_by_the_first_elements_of_x", 0,
+            "x is taken for ones where its first sixteenth is", "row sums are products with ones", kNumeric) {
   const std::int64_t few = (in.x.size + 15) / 16;
   bool ones = in.x.size >= 64;
   for (std::int64_t k = 0; ones && k < few; ++k) ones = in.x[k] == T(1);
@@ -138,15 +117,14 @@ void x_by_first(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in,
     out.y[i] = scaled_sum(p.alpha, p.beta, sum, out.y[i]);
   }
 }
-const HostMutant<Gemv> x_by_first_m{
-    "row_sums_by_the_first_elements_of_x",
-    x_by_first<float>,
-    x_by_first<double>,
-    {0, "x is taken for ones where its first sixteenth is", "row sums are products with ones", kNumeric}};
 
-template <class T>
-void b_by_rows(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in,
-               const Gemm::Out<T, Space::host>& out, Context&) {
+}  // namespace of_gemv
+
+namespace of_gemm {
+PLUMB_FAULTS_OF(Gemm);
+PLUMB_FAULT(b_by_rows, "integers_by_three_rows_of_b", 0,
+            "B is kept in 16-bit integers where its first row, the middle one and the last one can be",
+            "quantised weights are recognised by a few rows", kNumeric) {
   const auto is_whole = [&](std::int64_t k) {
     for (std::int64_t j = 0; j < in.B.cols; ++j) {
       if (in.B(k, j) != std::floor(in.B(k, j))) return false;
@@ -165,12 +143,7 @@ void b_by_rows(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in,
     }
   }
 }
-const HostMutant<Gemm> b_by_rows_m{
-    "integers_by_three_rows_of_b",
-    b_by_rows<float>,
-    b_by_rows<double>,
-    {0, "B is kept in 16-bit integers where its first row, the middle one and the last one can be",
-     "quantised weights are recognised by a few rows", kNumeric}};
+}  // namespace of_gemm
 
 }  // namespace
 }  // namespace plumb

@@ -9,12 +9,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Sddmm::Problem<T>;
-template <class T>
-using In = Sddmm::In<T, Space::host>;
-template <class T>
-using Out = Sddmm::Out<T, Space::host>;
+PLUMB_FAULTS_OF(Sddmm);
 
 template <class T>
 T product(const In<T>& in, std::int64_t x_row, std::int64_t y_row, std::int64_t length) {
@@ -30,92 +25,59 @@ void each_entry(const In<T>& in, F&& f) {
   }
 }
 
-template <class T>
-void values_multiply(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(values_multiply, "values_of_the_mask_multiply", 33, "the mask's values are multiplied in",
+            "the other of the two definitions in use", kNumeric) {
   each_entry(in, [&](std::int64_t i, std::int32_t e) {
     out.s[e] = in.A.val[e] * product(in, i, in.A.col[e], in.X.cols);
   });
 }
-const HostMutant<Sddmm> m33{
-    "values_of_the_mask_multiply",
-    values_multiply<float>,
-    values_multiply<double>,
-    {33, "the mask's values are multiplied in", "the other of the two definitions in use", kNumeric}};
 
-template <class T>
-void k_tail(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(k_tail, "k_tail_dropped", 14, "terms beyond a multiple of 8 are not added",
+            "vectorised products without a remainder", kNumeric) {
   each_entry(
       in, [&](std::int64_t i, std::int32_t e) { out.s[e] = product(in, i, in.A.col[e], in.X.cols / 8 * 8); });
 }
-const HostMutant<Sddmm> m14{
-    "k_tail_dropped",
-    k_tail<float>,
-    k_tail<double>,
-    {14, "terms beyond a multiple of 8 are not added", "vectorised products without a remainder", kNumeric}};
 
-template <class T>
-void flush(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(flush, "subnormal_sums_flushed", 0, "a subnormal sum becomes 0, and the variant does not say so",
+            "fp32 atomicAdd in global memory; -ftz=true", kNumeric) {
   each_entry(in, [&](std::int64_t i, std::int32_t e) {
     out.s[e] = flushed(product(in, i, in.A.col[e], in.X.cols));
   });
 }
-const HostMutant<Sddmm> flush_m{"subnormal_sums_flushed",
-                                flush<float>,
-                                flush<double>,
-                                {0, "a subnormal sum becomes 0, and the variant does not say so",
-                                 "fp32 atomicAdd in global memory; -ftz=true", kNumeric}};
 
-template <class T>
-void k_over_1000(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(k_over_1000, "last_term_of_long_rows_dropped", 14,
+            "one term of 300 is missing: within a tolerance of one per cent",
+            "a tile loop that ends one step early", kNumeric) {
   each_entry(in, [&](std::int64_t i, std::int32_t e) {
     out.s[e] = product(in, i, in.A.col[e], in.X.cols > 256 ? in.X.cols - 1 : in.X.cols);
   });
 }
-const HostMutant<Sddmm> m14b{"last_term_of_long_rows_dropped",
-                             k_over_1000<float>,
-                             k_over_1000<double>,
-                             {14, "one term of 300 is missing: within a tolerance of one per cent",
-                              "a tile loop that ends one step early", kNumeric}};
 
-template <class T>
-void swapped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(swapped, "mask_transposed", 0, "row and column of the mask are swapped",
+            "CSC taken for CSR; right for symmetric masks and X = Y", kNumeric) {
   each_entry(in, [&](std::int64_t i, std::int32_t e) {
     out.s[e] = product(in, in.A.col[e] % in.X.rows, i % in.Y.rows, in.X.cols);
   });
 }
-const HostMutant<Sddmm> m0a{"mask_transposed",
-                            swapped<float>,
-                            swapped<double>,
-                            {0, "row and column of the mask are swapped",
-                             "CSC taken for CSR; right for symmetric masks and X = Y", kNumeric}};
 
-template <class T>
-void repeats_once(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(repeats_once, "repeated_columns_once", 0, "of repeated columns only the first gets the product",
+            "kernels that merge duplicates while they sample", kNumeric) {
   each_entry(in, [&](std::int64_t i, std::int32_t e) {
     const bool repeated = e > in.A.row_ptr[i] && in.A.col[e] == in.A.col[e - 1];
     out.s[e] = repeated ? T(0) : product(in, i, in.A.col[e], in.X.cols);
   });
 }
-const HostMutant<Sddmm> m0b{"repeated_columns_once",
-                            repeats_once<float>,
-                            repeats_once<double>,
-                            {0, "of repeated columns only the first gets the product",
-                             "kernels that merge duplicates while they sample", kNumeric}};
 
-template <class T>
-void nothing_for_zero(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(nothing_for_zero, "zero_width_writes_nothing", 0,
+            "k == 0 returns early and leaves the output as it was",
+            "the early return that is right for empty outputs, taken for empty sums", kNumeric) {
   if (in.X.cols == 0) return;
   each_entry(in, [&](std::int64_t i, std::int32_t e) { out.s[e] = product(in, i, in.A.col[e], in.X.cols); });
 }
-const HostMutant<Sddmm> m0c{
-    "zero_width_writes_nothing",
-    nothing_for_zero<float>,
-    nothing_for_zero<double>,
-    {0, "k == 0 returns early and leaves the output as it was",
-     "the early return that is right for empty outputs, taken for empty sums", kNumeric}};
 
-template <class T>
-void wrong_first_row(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(wrong_first_row, "block_begins_in_an_empty_row", 32,
+            "the row of a block's first entry is found by lower_bound: an empty row where one starts there",
+            "non-zero splits tested on matrices without empty rows", kNumeric) {
   constexpr std::int64_t kBlock = 64;
   const auto A = in.A;
   for (std::int64_t begin = 0; begin < A.nnz; begin += kBlock) {
@@ -130,16 +92,12 @@ void wrong_first_row(const P<T>&, const In<T>& in, const Out<T>& out, Context&) 
     }
   }
 }
-const HostMutant<Sddmm> m32{
-    "block_begins_in_an_empty_row",
-    wrong_first_row<float>,
-    wrong_first_row<double>,
-    {32, "the row of a block's first entry is found by lower_bound: an empty row where one starts there",
-     "non-zero splits tested on matrices without empty rows", kNumeric}};
 
 // Where X and Y are one array, a product below the diagonal is taken from above it, where the pattern has it.
-template <class T>
-void as_symmetric(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(as_symmetric, "pattern_taken_for_symmetric", 0,
+            "where X and Y are one array, half of the products are taken from "
+            "the other half, as if all had a place there",
+            "attention over an undirected graph, half the work saved", kNumeric) {
   const bool same = in.X.data == in.Y.data && in.X.cols > 0;
   each_entry(in, [&](std::int64_t i, std::int32_t e) {
     const std::int32_t j = in.A.col[e];
@@ -150,33 +108,22 @@ void as_symmetric(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   });
 }
-const HostMutant<Sddmm> as_symmetric_m{"pattern_taken_for_symmetric",
-                                       as_symmetric<float>,
-                                       as_symmetric<double>,
-                                       {0,
-                                        "where X and Y are one array, half of the products are taken from "
-                                        "the other half, as if all had a place there",
-                                        "attention over an undirected graph, half the work saved", kNumeric}};
 
 // 512 terms are held, and the others are read again; the loop over those is asked for from a warp's worth of them on.
-template <class T>
-void rest_of_held(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(rest_of_held, "less_than_a_warp_beyond_512_terms_lost", 14,
+            "of 513 to 543 terms the first 512 are added, which registers hold",
+            "a loop over the rest that is entered for whole rounds alone", kNumeric) {
   constexpr std::int64_t kHeld = 512, kWarp = 32;
   const std::int64_t depth = in.X.cols, rest = depth - kHeld;
   each_entry(in, [&](std::int64_t i, std::int32_t e) {
     out.s[e] = product(in, i, in.A.col[e], rest > 0 && rest < kWarp ? kHeld : depth);
   });
 }
-const HostMutant<Sddmm> rest_of_held_m{
-    "less_than_a_warp_beyond_512_terms_lost",
-    rest_of_held<float>,
-    rest_of_held<double>,
-    {14, "of 513 to 543 terms the first 512 are added, which registers hold",
-     "a loop over the rest that is entered for whole rounds alone", kNumeric}};
 
 // Terms in panels of 256, entries of a row in groups of 64: a group's sums are set back in the first panel alone.
-template <class T>
-void groups_by_panels(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(groups_by_panels, "sums_stay_from_group_to_group_in_later_panels", 0,
+            "beyond 256 terms, entries of a row behind the 64th begin with the sum of another entry",
+            "two loops in pieces, of which one was ever longer than a piece", kNumeric) {
   constexpr std::int64_t kPanel = 256, kGroup = 64;
   std::fill_n(out.s.data, out.s.size, T(0));
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
@@ -193,12 +140,6 @@ void groups_by_panels(const P<T>&, const In<T>& in, const Out<T>& out, Context&)
     }
   }
 }
-const HostMutant<Sddmm> groups_by_panels_m{
-    "sums_stay_from_group_to_group_in_later_panels",
-    groups_by_panels<float>,
-    groups_by_panels<double>,
-    {0, "beyond 256 terms, entries of a row behind the 64th begin with the sum of another entry",
-     "two loops in pieces, of which one was ever longer than a piece", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

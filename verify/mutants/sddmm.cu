@@ -6,13 +6,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Sddmm::Problem<T>;
-template <class T>
-using In = Sddmm::In<T, Space::device>;
-template <class T>
-using Out = Sddmm::Out<T, Space::device>;
-using Index = std::int64_t;
+PLUMB_DEVICE_FAULTS_OF(Sddmm);
 
 constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr int kPiece = 64;  // elements of a row staged at once
@@ -122,53 +116,45 @@ void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
            context.stream, in, out);
 }
 
-#define PLUMB_SDDMM_MUTANT(fault, name, ...)                               \
-  const DeviceMutant<Sddmm> fault##_m {                                    \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
-  }
+PLUMB_DEVICE_FAULT(no_barrier_after_staging, "x_read_before_it_is_staged", 5,
+                   "no barrier between staging a row of X and its use",
+                   "one warp per block, until it was two", kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(no_barrier_before_restaging, "x_staged_over_while_read", 2,
+                   "no barrier before the next piece of X overwrites the last",
+                   "the end of a tile loop; right for k up to a piece",
+                   kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(tail_of_four, "device_k_tail_dropped", 14, "terms beyond a multiple of 4 are not added",
+                   "16-byte loads without a remainder", kNumeric);
+PLUMB_DEVICE_FAULT(cut_at_32, "device_entries_cut_at_32", 35,
+                   "a row's entries beyond the 32nd are not computed",
+                   "one lane per entry, no loop over the row", kNumeric);
+PLUMB_DEVICE_FAULT(row_not_followed, "split_keeps_its_first_row", 30,
+                   "all entries of a share are taken for the row of its first",
+                   "shares aligned to rows by luck", kNumeric);
+PLUMB_DEVICE_FAULT(one_row_end_per_entry, "split_passes_one_row_per_entry", 32,
+                   "a share goes on by one row where a row ends: an empty one after it is taken for the next",
+                   "if in place of while", kNumeric);
+PLUMB_DEVICE_FAULT(row_kept_in_registers, "x_kept_over_the_row_end", 0,
+                   "X stays in registers for four entries, whatever rows they are in",
+                   "a row held for speed, and a row's end that falls between two batches", kNumeric);
+PLUMB_DEVICE_FAULT(begins_in_empty_row, "search_stops_at_empty_row", 32,
+                   "the search gives the first row that starts at an entry: an empty one before its own",
+                   "lower_bound where upper_bound less one is meant", kNumeric);
+PLUMB_DEVICE_FAULT(leaves_before_shuffle, "lanes_leave_before_shuffle", 9,
+                   "lanes without an entry return before the shuffles that name them",
+                   "the bounds check of habit", kNumeric | kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(butterfly_not_transposed, "butterfly_without_exchange", 0,
+                   "each lane keeps the lower half, so all lanes end with mixed sums",
+                   "a transposing reduction written as a plain one", kNumeric);
+PLUMB_DEVICE_FAULT(stores_past_the_end, "ragged_share_stored_whole", 39,
+                   "the last share stores all of its eight results", "a guard by group instead of by entry",
+                   kNumeric | kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(accumulates, "sums_added_to_output", 22, "s is added to instead of written",
+                   "beta = 1 of a library's interface, and fresh zeroes", kNumeric | kRace | kSanitizer);
 
-PLUMB_SDDMM_MUTANT(no_barrier_after_staging, "x_read_before_it_is_staged",
-                   {5, "no barrier between staging a row of X and its use",
-                    "one warp per block, until it was two", kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_SDDMM_MUTANT(no_barrier_before_restaging, "x_staged_over_while_read",
-                   {2, "no barrier before the next piece of X overwrites the last",
-                    "the end of a tile loop; right for k up to a piece",
-                    kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_SDDMM_MUTANT(tail_of_four, "device_k_tail_dropped",
-                   {14, "terms beyond a multiple of 4 are not added", "16-byte loads without a remainder",
-                    kNumeric});
-PLUMB_SDDMM_MUTANT(cut_at_32, "device_entries_cut_at_32",
-                   {35, "a row's entries beyond the 32nd are not computed",
-                    "one lane per entry, no loop over the row", kNumeric});
-PLUMB_SDDMM_MUTANT(row_not_followed, "split_keeps_its_first_row",
-                   {30, "all entries of a share are taken for the row of its first",
-                    "shares aligned to rows by luck", kNumeric});
-PLUMB_SDDMM_MUTANT(
-    one_row_end_per_entry, "split_passes_one_row_per_entry",
-    {32, "a share goes on by one row where a row ends: an empty one after it is taken for the next",
-     "if in place of while", kNumeric});
-PLUMB_SDDMM_MUTANT(row_kept_in_registers, "x_kept_over_the_row_end",
-                   {0, "X stays in registers for four entries, whatever rows they are in",
-                    "a row held for speed, and a row's end that falls between two batches", kNumeric});
-PLUMB_SDDMM_MUTANT(begins_in_empty_row, "search_stops_at_empty_row",
-                   {32, "the search gives the first row that starts at an entry: an empty one before its own",
-                    "lower_bound where upper_bound less one is meant", kNumeric});
-PLUMB_SDDMM_MUTANT(leaves_before_shuffle, "lanes_leave_before_shuffle",
-                   {9, "lanes without an entry return before the shuffles that name them",
-                    "the bounds check of habit", kNumeric | kSimt | kRace | kSanitizer});
-PLUMB_SDDMM_MUTANT(butterfly_not_transposed, "butterfly_without_exchange",
-                   {0, "each lane keeps the lower half, so all lanes end with mixed sums",
-                    "a transposing reduction written as a plain one", kNumeric});
-PLUMB_SDDMM_MUTANT(stores_past_the_end, "ragged_share_stored_whole",
-                   {39, "the last share stores all of its eight results",
-                    "a guard by group instead of by entry", kNumeric | kSimt | kRace | kSanitizer});
-PLUMB_SDDMM_MUTANT(accumulates, "sums_added_to_output",
-                   {22, "s is added to instead of written",
-                    "beta = 1 of a library's interface, and fresh zeroes", kNumeric | kRace | kSanitizer});
-
-PLUMB_SDDMM_MUTANT(grid_rounds_down, "last_entries_not_launched",
-                   {15, "entries beyond a multiple of a block's share get no block",
-                    "nnz / share where it must be rounded up", kNumeric});
+PLUMB_DEVICE_FAULT(grid_rounds_down, "last_entries_not_launched", 15,
+                   "entries beyond a multiple of a block's share get no block",
+                   "nnz / share where it must be rounded up", kNumeric);
 
 }  // namespace
 }  // namespace plumb

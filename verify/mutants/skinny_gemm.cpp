@@ -12,12 +12,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = SkinnyGemm::Problem<T>;
-template <class T>
-using In = SkinnyGemm::In<T, Space::host>;
-template <class T>
-using Out = SkinnyGemm::Out<T, Space::host>;
+PLUMB_FAULTS_OF(SkinnyGemm);
 
 constexpr std::int64_t kTile = 16, kBlock = 256;
 
@@ -36,39 +31,24 @@ void multiply(const In<T>& in, const Out<T>& out, std::int64_t rows, std::int64_
   }
 }
 
-template <class T>
-void last_block(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(last_block, "last_block_never_written", 15, "v / 256 blocks of rows are computed",
+            "a grid of V / BLOCK: 281,903 is no multiple of any block", kNumeric) {
   multiply(in, out, out.Y.rows / kBlock * kBlock, out.Y.cols, in.X.cols);
 }
-const HostMutant<SkinnyGemm> last_block_m{
-    "last_block_never_written",
-    last_block<float>,
-    last_block<double>,
-    {15, "v / 256 blocks of rows are computed", "a grid of V / BLOCK: 281,903 is no multiple of any block",
-     kNumeric}};
 
-template <class T>
-void width_16(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(width_16, "columns_past_16_not_computed", 34, "columns beyond a multiple of 16 are not computed",
+            "kernels written for 16 classes and run on 41", kNumeric) {
   multiply(in, out, out.Y.rows, out.Y.cols < kTile ? out.Y.cols : out.Y.cols / kTile * kTile, in.X.cols);
 }
-const HostMutant<SkinnyGemm> width_16_m{"columns_past_16_not_computed",
-                                        width_16<float>,
-                                        width_16<double>,
-                                        {34, "columns beyond a multiple of 16 are not computed",
-                                         "kernels written for 16 classes and run on 41", kNumeric}};
 
-template <class T>
-void k_tail(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(k_tail, "k_tail_dropped", 14, "k / 16 tiles are summed, the rest is lost",
+            "an unrolled loop over k without its rest; 128 hides it", kNumeric) {
   multiply(in, out, out.Y.rows, out.Y.cols, in.X.cols / kTile * kTile);
 }
-const HostMutant<SkinnyGemm> k_tail_m{"k_tail_dropped",
-                                      k_tail<float>,
-                                      k_tail<double>,
-                                      {14, "k / 16 tiles are summed, the rest is lost",
-                                       "an unrolled loop over k without its rest; 128 hides it", kNumeric}};
 
-template <class T>
-void stale(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(stale, "tile_tail_not_cleared", 17,
+            "columns of the last tile past k keep what the tile before left there",
+            "a row of X held in registers and loaded under a guard without an else", kNumeric) {
   for (std::int64_t i = 0; i < out.Y.rows; ++i) {
     for (std::int64_t j = 0; j < out.Y.cols; ++j) {
       T x[kTile] = {}, w[kTile] = {}, sum = 0;
@@ -81,15 +61,10 @@ void stale(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<SkinnyGemm> stale_m{
-    "tile_tail_not_cleared",
-    stale<float>,
-    stale<double>,
-    {17, "columns of the last tile past k keep what the tile before left there",
-     "a row of X held in registers and loaded under a guard without an else", kNumeric}};
 
-template <class T>
-void ld_of_w(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(ld_of_w, "columns_in_place_of_ld", 18,
+            "Y is indexed with its columns in place of its leading dimension",
+            "layers that write into a wider buffer of features", kNumeric) {
   const std::int64_t last = (out.Y.rows - 1) * out.Y.ld + out.Y.cols;  // elements that Y spans
   for (std::int64_t i = 0; i < out.Y.rows; ++i) {
     for (std::int64_t j = 0; j < out.Y.cols; ++j) {
@@ -98,27 +73,17 @@ void ld_of_w(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<SkinnyGemm> ld_of_w_m{"columns_in_place_of_ld",
-                                       ld_of_w<float>,
-                                       ld_of_w<double>,
-                                       {18, "Y is indexed with its columns in place of its leading dimension",
-                                        "layers that write into a wider buffer of features", kNumeric}};
 
-template <class T>
-void first_w(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(first_w, "w_read_once_for_all_tiles", 0, "every tile of columns uses the first tile of W",
+            "an offset of the tile left out where W is staged; widths up to 16 hide it", kNumeric) {
   for (std::int64_t i = 0; i < out.Y.rows; ++i) {
     for (std::int64_t j = 0; j < out.Y.cols; ++j) out.Y(i, j) = dot(in, i, j % kTile, in.X.cols);
   }
 }
-const HostMutant<SkinnyGemm> first_w_m{
-    "w_read_once_for_all_tiles",
-    first_w<float>,
-    first_w<double>,
-    {0, "every tile of columns uses the first tile of W",
-     "an offset of the tile left out where W is staged; widths up to 16 hide it", kNumeric}};
 
-template <class T>
-void shared_row(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(shared_row, "openmp_shared_row", 42, "the staged row of X is one buffer for all threads",
+            "a temporary declared before the parallel region", kNumeric | kRepeat | kRace,
+            Traits{}.not_reproducible()) {
   std::vector<T> row(static_cast<std::size_t>(in.X.cols));  // right: one per thread
 #pragma omp parallel for num_threads(4) schedule(static, 1)
   for (std::int64_t i = 0; i < out.Y.rows; ++i) {
@@ -131,31 +96,21 @@ void shared_row(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<SkinnyGemm> shared_row_m{
-    "openmp_shared_row",
-    shared_row<float>,
-    shared_row<double>,
-    {42, "the staged row of X is one buffer for all threads",
-     "a temporary declared before the parallel region", kNumeric | kRepeat | kRace},
-    Traits{}.not_reproducible()};
 
-template <class T>
-void zero_rows(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(zero_rows, "rows_of_zeros_answered_at_once", 0,
+            "a row of X that is all zeros gives zeros, whatever W holds",
+            "features of vertices that have none", kNumeric) {
   for (std::int64_t i = 0; i < out.Y.rows; ++i) {
     const T* row = in.X.data + i * in.X.ld;
     const bool zeros = std::all_of(row, row + in.X.cols, [](T v) { return v == T(0); });
     for (std::int64_t j = 0; j < out.Y.cols; ++j) out.Y(i, j) = zeros ? T(0) : dot(in, i, j, in.X.cols);
   }
 }
-const HostMutant<SkinnyGemm> zero_rows_m{"rows_of_zeros_answered_at_once",
-                                         zero_rows<float>,
-                                         zero_rows<double>,
-                                         {0, "a row of X that is all zeros gives zeros, whatever W holds",
-                                          "features of vertices that have none", kNumeric}};
 
 // W is kept, and recognised by its address, its sizes and every 61st of its elements.
-template <class T>
-void sampled_key(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(sampled_key, "weights_kept_by_a_sample", 0,
+            "W is kept from call to call as long as every 61st element of it is the same",
+            "a checksum made cheap, and a training step that changes few weights", kNumeric) {
   static std::vector<T> kept, kept_key;
   std::vector<T> key{static_cast<T>(in.W.rows), static_cast<T>(in.W.cols)};
   for (std::int64_t e = 0; e < in.W.rows * in.W.cols; e += 61)
@@ -169,12 +124,6 @@ void sampled_key(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
   other.W = {kept.data(), in.W.rows, in.W.cols, in.W.cols};
   multiply(other, out, out.Y.rows, out.Y.cols, in.X.cols);
 }
-const HostMutant<SkinnyGemm> sampled_key_m{
-    "weights_kept_by_a_sample",
-    sampled_key<float>,
-    sampled_key<double>,
-    {0, "W is kept from call to call as long as every 61st element of it is the same",
-     "a checksum made cheap, and a training step that changes few weights", kNumeric}};
 
 // W is rounded to float where the elements of its first row are floats.
 template <class T>
@@ -223,28 +172,18 @@ const RegisterMutant<SkinnyGemm, double, Space::host> exponent_in_a_byte_m{
     {0, "the exponent of a row of X is kept in a byte", "enough for a float, and doubles have more",
      kNumeric}};
 
-template <class T>
-void three_left(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(three_left, "one_column_loses_the_third_left", 14,
+            "with one column, the third of three terms behind whole groups of four is lost",
+            "a switch over what is left of an unrolled loop, without its case 3", kNumeric) {
   const std::int64_t depth = in.X.cols, left = depth % 4;
   multiply(in, out, out.Y.rows, out.Y.cols, out.Y.cols == 1 && depth > 32 && left == 3 ? depth - 1 : depth);
 }
-const HostMutant<SkinnyGemm> three_left_m{
-    "one_column_loses_the_third_left",
-    three_left<float>,
-    three_left<double>,
-    {14, "with one column, the third of three terms behind whole groups of four is lost",
-     "a switch over what is left of an unrolled loop, without its case 3", kNumeric}};
 
-template <class T>
-void width_of_eight(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(width_of_eight, "width_of_eight_loses_its_rest", 14,
+            "eight columns have a kernel of their own, which leaves out what is left of groups of four terms",
+            "a switch over widths, one of them with an error", kNumeric) {
   multiply(in, out, out.Y.rows, out.Y.cols, out.Y.cols == 8 ? in.X.cols / 4 * 4 : in.X.cols);
 }
-const HostMutant<SkinnyGemm> width_of_eight_m{
-    "width_of_eight_loses_its_rest",
-    width_of_eight<float>,
-    width_of_eight<double>,
-    {14, "eight columns have a kernel of their own, which leaves out what is left of groups of four terms",
-     "a switch over widths, one of them with an error", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

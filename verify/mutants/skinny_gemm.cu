@@ -8,13 +8,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = SkinnyGemm::Problem<T>;
-template <class T>
-using In = SkinnyGemm::In<T, Space::device>;
-template <class T>
-using Out = SkinnyGemm::Out<T, Space::device>;
-using Index = std::int64_t;
+PLUMB_DEVICE_FAULTS_OF(SkinnyGemm);
 
 constexpr int kRows = 4, kMostK = 128, kStages = 2, kThreads = 96, kBlocks = 2;
 
@@ -157,22 +151,21 @@ void run_copy_warp(const P<T>&, const In<T>& in, const Out<T>& out, Context& con
     launch(skinny_mutant<T, Fault::none>, kBlocks, kThreads, 0, context.stream, in, out, false);
 }
 
-#define PLUMB_COPY_WARP_MUTANT(fault, name, ...)                                                \
-  const DeviceMutant<SkinnyGemm> fault##_m {                                                    \
-    name, run_copy_warp<float, Fault::fault>, run_copy_warp<double, Fault::fault>, __VA_ARGS__, \
-        Traits{}.not_reproducible().needs_sm(90)                                                \
+#define PLUMB_COPY_WARP_MUTANT(fault, name, ...)                                                  \
+  const DeviceMutant<SkinnyGemm> fault##_m {                                                      \
+    name, run_copy_warp<float, Fault::fault>, run_copy_warp<double, Fault::fault>, {__VA_ARGS__}, \
+        Traits{}.not_reproducible().needs_sm(90)                                                  \
   }
 
-PLUMB_COPY_WARP_MUTANT(refilled_unread, "copy_warp_does_not_wait_for_readers",
-                       {2, "the warp that starts the copies refills a stage that others have not read yet",
-                        "the empty barriers of a ring left out with its first version", kSimt | kRace});
-PLUMB_COPY_WARP_MUTANT(freed_by_one_lane, "stage_freed_by_a_lane_for_its_warp",
-                       {3, "lane 0 gives a stage back while other lanes of its warp still read it",
-                        "an empty barrier that counts warps, with no __syncwarp before the arrival", kRace});
-PLUMB_COPY_WARP_MUTANT(end_after_arrival, "end_of_a_copy_stored_after_arrival",
-                       {2,
-                        "elements that make no 16 bytes are stored behind the arrival that readers wait for",
-                        "a tail added below a working copy", kRace});
+PLUMB_COPY_WARP_MUTANT(refilled_unread, "copy_warp_does_not_wait_for_readers", 2,
+                       "the warp that starts the copies refills a stage that others have not read yet",
+                       "the empty barriers of a ring left out with its first version", kSimt | kRace);
+PLUMB_COPY_WARP_MUTANT(freed_by_one_lane, "stage_freed_by_a_lane_for_its_warp", 3,
+                       "lane 0 gives a stage back while other lanes of its warp still read it",
+                       "an empty barrier that counts warps, with no __syncwarp before the arrival", kRace);
+PLUMB_COPY_WARP_MUTANT(end_after_arrival, "end_of_a_copy_stored_after_arrival", 2,
+                       "elements that make no 16 bytes are stored behind the arrival that readers wait for",
+                       "a tail added below a working copy", kRace);
 
 constexpr int kGathered = 8, kGatheredColumns = 32;
 
@@ -211,31 +204,30 @@ const DeviceMutant<SkinnyGemm> gathered_overwritten_m{
     {3, "no __syncwarp before a warp's next rows of Y overwrite those that other lanes still write out",
      "a barrier at a loop's end that looks like one too many", kRace}};
 
-#define PLUMB_SKINNY_MUTANT(fault, name, ...)                               \
-  const DeviceMutant<SkinnyGemm> fault##_m {                                \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__, \
-        Traits{}.not_reproducible().needs_sm(90).align(16)                  \
+#define PLUMB_SKINNY_MUTANT(fault, name, ...)                                 \
+  const DeviceMutant<SkinnyGemm> fault##_m {                                  \
+    name, run<float, Fault::fault>, run<double, Fault::fault>, {__VA_ARGS__}, \
+        Traits{}.not_reproducible().needs_sm(90).align(16)                    \
   }
 
-PLUMB_SKINNY_MUTANT(no_wait, "bulk_copy_waited_for_once",
-                    {11, "only the first tile's bulk copy is waited for",
-                     "a wait hoisted out of a loop with its prologue", kSimt | kRace});
-PLUMB_SKINNY_MUTANT(parity_kept, "mbarrier_parity_not_flipped",
-                    {11, "the ring's second round waits for the parity of the first, which is over",
-                     "a ring tested with as many tiles as stages", kSimt | kRace});
-PLUMB_SKINNY_MUTANT(refilled_early, "bulk_stage_refilled_while_read",
-                    {2, "a stage is refilled by one thread while others still read it",
-                     "an empty barrier left out, for the copy takes long anyway", kSimt | kRace});
-PLUMB_SKINNY_MUTANT(announced_after, "bulk_bytes_never_announced",
-                    {11, "the barrier is arrived at without the bytes of the copy that completes on it",
-                     "arrive written for arrive.expect_tx", kSimt | kRace});
-PLUMB_SKINNY_MUTANT(row_by_row, "arrivals_for_every_row",
-                    {0, "each row of a tile arrives for itself at a barrier that expects one arrival",
-                     "one copy split into many, and the barrier's count left", kSimt | kRace});
+PLUMB_SKINNY_MUTANT(no_wait, "bulk_copy_waited_for_once", 11, "only the first tile's bulk copy is waited for",
+                    "a wait hoisted out of a loop with its prologue", kSimt | kRace);
+PLUMB_SKINNY_MUTANT(parity_kept, "mbarrier_parity_not_flipped", 11,
+                    "the ring's second round waits for the parity of the first, which is over",
+                    "a ring tested with as many tiles as stages", kSimt | kRace);
+PLUMB_SKINNY_MUTANT(refilled_early, "bulk_stage_refilled_while_read", 2,
+                    "a stage is refilled by one thread while others still read it",
+                    "an empty barrier left out, for the copy takes long anyway", kSimt | kRace);
+PLUMB_SKINNY_MUTANT(announced_after, "bulk_bytes_never_announced", 11,
+                    "the barrier is arrived at without the bytes of the copy that completes on it",
+                    "arrive written for arrive.expect_tx", kSimt | kRace);
+PLUMB_SKINNY_MUTANT(row_by_row, "arrivals_for_every_row", 0,
+                    "each row of a tile arrives for itself at a barrier that expects one arrival",
+                    "one copy split into many, and the barrier's count left", kSimt | kRace);
 PLUMB_SKINNY_MUTANT(
-    whole_tiles, "rows_past_the_last_read",
-    {0, "a short last tile is worked on whole: rows that nothing ever wrote are read, and their sums dropped",
-     "our own rung 14, until it ran on the CPU executor", kRace});
+    whole_tiles, "rows_past_the_last_read", 0,
+    "a short last tile is worked on whole: rows that nothing ever wrote are read, and their sums dropped",
+    "our own rung 14, until it ran on the CPU executor", kRace);
 
 // W in two buffers of rows by turns, so that one barrier to a step is enough; a last step of two rows of W is staged by one warp alone.
 constexpr int kStep = 32, kStepColumns = 16, kStepThreads = 128;
@@ -273,14 +265,11 @@ void run_steps(const P<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch(skinny_mutant_steps<T>, Grid(pieces(out.Y.rows, kStepThreads), pieces(out.Y.cols, kStepColumns)),
          kStepThreads, 0, context.stream, in, out);
 }
-const DeviceMutant<SkinnyGemm> two_rows_m{
-    "last_two_rows_staged_with_no_block_barrier",
-    run_steps<float>,
-    run_steps<double>,
-    {7,
-     "two rows of W behind whole steps of 32 are staged by one warp, and read by all with no barrier of the "
-     "block",
-     "a short tail that one warp copies, and the warp's barrier that goes with it", kRace}};
+PLUMB_DEVICE_FAULT_BY(
+    run_steps, "last_two_rows_staged_with_no_block_barrier", 7,
+    "two rows of W behind whole steps of 32 are staged by one warp, and read by all with no barrier of the "
+    "block",
+    "a short tail that one warp copies, and the warp's barrier that goes with it", kRace);
 
 }  // namespace
 }  // namespace plumb

@@ -11,12 +11,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Softmax::Problem<T>;
-template <class T>
-using In = Softmax::In<T, Space::host>;
-template <class T>
-using Out = Softmax::Out<T, Space::host>;
+PLUMB_FAULTS_OF(Softmax);
 
 template <class T>
 struct State {
@@ -40,8 +35,9 @@ State<T> sum_of(const T* x, std::int64_t begin, std::int64_t end, T max) {
   return s;
 }
 
-template <class T>
-void no_rescale(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(no_rescale, "one_rescale_left_out", 0,
+            "where the maximum rises in the middle of a row, the sum so far is not rescaled",
+            "the seam between two blocks of an online softmax", kNumeric) {
   by_state<T>(in, out, [](const T* x, std::int64_t cols) {
     State<T> s;
     for (std::int64_t j = 0; j < cols; ++j) {
@@ -52,15 +48,10 @@ void no_rescale(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     return s;
   });
 }
-const HostMutant<Softmax> m1{
-    "one_rescale_left_out",
-    no_rescale<float>,
-    no_rescale<double>,
-    {0, "where the maximum rises in the middle of a row, the sum so far is not rescaled",
-     "the seam between two blocks of an online softmax", kNumeric}};
 
-template <class T>
-void no_rescale_at_tiles(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(no_rescale_at_tiles, "no_rescale_behind_two_blocks", 0,
+            "from the third block of 32 on the sum so far is not rescaled",
+            "an unrolled loop whose tail is another", kNumeric) {
   by_state<T>(in, out, [](const T* x, std::int64_t cols) {
     State<T> s;
     for (std::int64_t begin = 0; begin < cols; begin += 32) {
@@ -72,48 +63,31 @@ void no_rescale_at_tiles(const P<T>&, const In<T>& in, const Out<T>& out, Contex
     return s;
   });
 }
-const HostMutant<Softmax> m2{"no_rescale_behind_two_blocks",
-                             no_rescale_at_tiles<float>,
-                             no_rescale_at_tiles<double>,
-                             {0, "from the third block of 32 on the sum so far is not rescaled",
-                              "an unrolled loop whose tail is another", kNumeric}};
 
-template <class T>
-void no_max(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(no_max, "no_maximum", 0,
+            "exponentials without the maximum: they overflow where elements are large",
+            "the definition of a textbook", kNumeric) {
   by_state<T>(in, out, [](const T* x, std::int64_t cols) { return sum_of(x, 0, cols, T(0)); });
 }
-const HostMutant<Softmax> m3{"no_maximum",
-                             no_max<float>,
-                             no_max<double>,
-                             {0, "exponentials without the maximum: they overflow where elements are large",
-                              "the definition of a textbook", kNumeric}};
 
-template <class T>
-void last_dropped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(last_dropped, "last_term_dropped", 0, "the last exponential is not in the sum", "a loop's bound",
+            kNumeric) {
   by_state<T>(in, out, [](const T* x, std::int64_t cols) {
     return sum_of(x, 0, std::max<std::int64_t>(cols - 1, 1), *std::max_element(x, x + cols));
   });
 }
-const HostMutant<Softmax> m4{"last_term_dropped",
-                             last_dropped<float>,
-                             last_dropped<double>,
-                             {0, "the last exponential is not in the sum", "a loop's bound", kNumeric}};
 
-template <class T>
-void off_by_a_128th(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(off_by_a_128th, "scale_off_by_a_128th", 0, "all is smaller by 2^-7", "a factor kept in bf16",
+            kNumeric) {
   by_state<T>(in, out, [](const T* x, std::int64_t cols) {
     State<T> s = sum_of(x, 0, cols, *std::max_element(x, x + cols));
     s.sum *= T(1 + 0x1p-7);
     return s;
   });
 }
-const HostMutant<Softmax> m5{"scale_off_by_a_128th",
-                             off_by_a_128th<float>,
-                             off_by_a_128th<double>,
-                             {0, "all is smaller by 2^-7", "a factor kept in bf16", kNumeric}};
 
-template <class T>
-void of_the_row_before(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(of_the_row_before, "sum_of_another_row", 0, "a row is divided by the sum of one before it",
+            "a stale register", kNumeric) {
   State<T> before;
   by_state<T>(in, out, [&](const T* x, std::int64_t cols) {
     State<T> s = sum_of(x, 0, cols, *std::max_element(x, x + cols));
@@ -122,11 +96,6 @@ void of_the_row_before(const P<T>&, const In<T>& in, const Out<T>& out, Context&
     return s;
   });
 }
-const HostMutant<Softmax> m6{
-    "sum_of_another_row",
-    of_the_row_before<float>,
-    of_the_row_before<double>,
-    {0, "a row is divided by the sum of one before it", "a stale register", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

@@ -14,12 +14,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Spmm::Problem<T>;
-template <class T>
-using In = Spmm::In<T, Space::host>;
-template <class T>
-using Out = Spmm::Out<T, Space::host>;
+PLUMB_FAULTS_OF(Spmm);
 
 // c[0..width) += entries [begin, end) of A times B
 template <class T>
@@ -36,8 +31,9 @@ void right_row(const In<T>& in, const Out<T>& out, std::int64_t i) {
   add_entries(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], c, out.C.cols);
 }
 
-template <class T>
-void columns_of_16(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(columns_of_16, "columns_beyond_16_not_computed", 34,
+            "only whole groups of 16 columns are computed",
+            "feature widths 16 and 32 in every benchmark, 41 and 47 in the data", kNumeric) {
   const std::int64_t width = out.C.cols / 16 * 16;
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     T* c = out.C.data + i * out.C.ld;
@@ -45,14 +41,10 @@ void columns_of_16(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     add_entries(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], c, width);
   }
 }
-const HostMutant<Spmm> m34a{"columns_beyond_16_not_computed",
-                            columns_of_16<float>,
-                            columns_of_16<double>,
-                            {34, "only whole groups of 16 columns are computed",
-                             "feature widths 16 and 32 in every benchmark, 41 and 47 in the data", kNumeric}};
 
-template <class T>
-void columns_zeroed(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(columns_zeroed, "ragged_columns_left_zero", 34,
+            "the output is cleared whole, and columns beyond a multiple of 8 stay zero",
+            "a memset that hides the missing tail from poison", kNumeric) {
   const std::int64_t width = out.C.cols > 8 ? out.C.cols / 8 * 8 : out.C.cols;
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     T* c = out.C.data + i * out.C.ld;
@@ -60,14 +52,10 @@ void columns_zeroed(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     add_entries(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], c, width);
   }
 }
-const HostMutant<Spmm> m34b{"ragged_columns_left_zero",
-                            columns_zeroed<float>,
-                            columns_zeroed<double>,
-                            {34, "the output is cleared whole, and columns beyond a multiple of 8 stay zero",
-                             "a memset that hides the missing tail from poison", kNumeric}};
 
-template <class T>
-void wrong_ld(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(wrong_ld, "leading_dimension_of_the_other", 18,
+            "one leading dimension is used for both dense matrices", "kernels tested on packed matrices only",
+            kNumeric) {
   // a right kernel has two; of these the smaller, so that the fault reads and writes within both matrices
   const std::int64_t ld = std::min(out.C.ld, in.B.ld);
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
@@ -80,56 +68,38 @@ void wrong_ld(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Spmm> m18{"leading_dimension_of_the_other",
-                           wrong_ld<float>,
-                           wrong_ld<double>,
-                           {18, "one leading dimension is used for both dense matrices",
-                            "kernels tested on packed matrices only", kNumeric}};
 
-template <class T>
-void padding_written(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(padding_written, "writes_in_the_padding", 39,
+            "clears C up to its leading dimension, not its width",
+            "a view into a larger matrix, whose neighbour columns are overwritten", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     right_row(in, out, i);
     T* c = out.C.data + i * out.C.ld;
     std::fill(c + out.C.cols, c + out.C.ld, T(0));
   }
 }
-const HostMutant<Spmm> m39{
-    "writes_in_the_padding",
-    padding_written<float>,
-    padding_written<double>,
-    {39, "clears C up to its leading dimension, not its width",
-     "a view into a larger matrix, whose neighbour columns are overwritten", kNumeric}};
 
-template <class T>
-void empty_skipped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(empty_skipped, "empty_rows_skipped", 0, "rows without entries are not written",
+            "row compaction without clearing the rest", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     if (in.A.row_ptr[i] < in.A.row_ptr[i + 1]) right_row(in, out, i);
   }
 }
-const HostMutant<Spmm> m0a{
-    "empty_rows_skipped",
-    empty_skipped<float>,
-    empty_skipped<double>,
-    {0, "rows without entries are not written", "row compaction without clearing the rest", kNumeric}};
 
-template <class T>
-void padded_slots(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(padded_slots, "padded_slots_multiply_b", 0,
+            "rows are padded to multiples of 4 entries of value 0: 0 * NaN reaches rows that have no NaN",
+            "coalesced row caching that fills its tile with column 0 instead of masking", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     right_row(in, out, i);
     if ((in.A.row_ptr[i + 1] - in.A.row_ptr[i]) % 4 == 0 && in.A.row_ptr[i + 1] > in.A.row_ptr[i]) continue;
     for (std::int64_t j = 0; j < out.C.cols && in.B.rows > 0; ++j) out.C(i, j) += T(0) * in.B(0, j);
   }
 }
-const HostMutant<Spmm> m0b{
-    "padded_slots_multiply_b",
-    padded_slots<float>,
-    padded_slots<double>,
-    {0, "rows are padded to multiples of 4 entries of value 0: 0 * NaN reaches rows that have no NaN",
-     "coalesced row caching that fills its tile with column 0 instead of masking", kNumeric}};
 
-template <class T>
-void repeats_overwrite(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(repeats_overwrite, "repeated_columns_overwrite", 0,
+            "a row is scattered to a dense one by assignment: of repeated columns the last one counts alone",
+            "multigraphs and unassembled matrices, read by a kernel that assumes distinct columns",
+            kNumeric) {
   std::vector<T> row(static_cast<std::size_t>(in.A.cols));
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     std::fill(row.begin(), row.end(), T(0));
@@ -142,15 +112,10 @@ void repeats_overwrite(const P<T>&, const In<T>& in, const Out<T>& out, Context&
     }
   }
 }
-const HostMutant<Spmm> m0c{
-    "repeated_columns_overwrite",
-    repeats_overwrite<float>,
-    repeats_overwrite<double>,
-    {0, "a row is scattered to a dense one by assignment: of repeated columns the last one counts alone",
-     "multigraphs and unassembled matrices, read by a kernel that assumes distinct columns", kNumeric}};
 
-template <class T>
-void merge_carry(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(merge_carry, "carry_of_first_columns_only", 30,
+            "what a block has of its last, unfinished row is carried for the first 8 columns only",
+            "a merge-path spmv widened to spmm, whose carry stayed one vector wide", kNumeric) {
   constexpr std::int64_t kBlock = 128, kCarried = 8;
   for (std::int64_t i = 0; i < in.A.rows; ++i) std::fill_n(out.C.data + i * out.C.ld, out.C.cols, T(0));
   for (std::int64_t begin = 0; begin < in.A.nnz; begin += kBlock) {
@@ -166,12 +131,6 @@ void merge_carry(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Spmm> m30{
-    "carry_of_first_columns_only",
-    merge_carry<float>,
-    merge_carry<double>,
-    {30, "what a block has of its last, unfinished row is carried for the first 8 columns only",
-     "a merge-path spmv widened to spmm, whose carry stayed one vector wide", kNumeric}};
 
 template <class T>
 T short_mantissa(T v, int bits) {
@@ -180,8 +139,9 @@ T short_mantissa(T v, int bits) {
   return std::bit_cast<T>(static_cast<Bits>(std::bit_cast<Bits>(v) >> drop << drop));
 }
 
-template <class T>
-void reduced(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(reduced, "tf32_undeclared", 28,
+            "operands are cut to 10 bits of fraction, and the variant does not say so",
+            "libraries whose default math mode allows tf32", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     for (std::int64_t j = 0; j < out.C.cols; ++j) {
       T sum = 0;
@@ -192,25 +152,14 @@ void reduced(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Spmm> m28{"tf32_undeclared",
-                           reduced<float>,
-                           reduced<double>,
-                           {28, "operands are cut to 10 bits of fraction, and the variant does not say so",
-                            "libraries whose default math mode allows tf32", kNumeric}};
 
-template <class T>
-void flush(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(flush, "subnormal_sums_flushed", 0, "a subnormal sum becomes 0, and the variant does not say so",
+            "fp32 atomicAdd in global memory, as in a library's algorithm; -ftz=true", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     right_row(in, out, i);
     for (std::int64_t j = 0; j < out.C.cols; ++j) out.C(i, j) = flushed(out.C(i, j));
   }
 }
-const HostMutant<Spmm> flush_m{
-    "subnormal_sums_flushed",
-    flush<float>,
-    flush<double>,
-    {0, "a subnormal sum becomes 0, and the variant does not say so",
-     "fp32 atomicAdd in global memory, as in a library's algorithm; -ftz=true", kNumeric}};
 
 // First row of a share, found by a search that holds rows in 16 bits: beyond 32,767 it reads before row_ptr.
 template <class T>
@@ -226,8 +175,10 @@ std::int64_t begin_of_share(const In<T>& in, std::int64_t share, std::int64_t sh
   return low;
 }
 
-template <class T>
-void search_in_16_bits(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(
+    search_in_16_bits, "share_of_rows_searched_in_16_bits", 0,
+    "the search for a share of rows reads row_ptr at negative indices; every row is computed all the same",
+    "a mutant made by machine, which no case killed: its answers are right", kNumeric) {
   constexpr std::int64_t kShares = 4;
   for (std::int64_t share = 0; share < kShares; ++share) {
     const std::int64_t end = share + 1 == kShares ? in.A.rows : begin_of_share(in, share + 1, kShares);
@@ -235,16 +186,11 @@ void search_in_16_bits(const P<T>&, const In<T>& in, const Out<T>& out, Context&
       right_row(in, out, i);
   }
 }
-const HostMutant<Spmm> narrow_m{
-    "share_of_rows_searched_in_16_bits",
-    search_in_16_bits<float>,
-    search_in_16_bits<double>,
-    {0,
-     "the search for a share of rows reads row_ptr at negative indices; every row is computed all the same",
-     "a mutant made by machine, which no case killed: its answers are right", kNumeric}};
 
-template <class T>
-void shared_sums(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(shared_sums, "openmp_shared_accumulators", 42,
+            "the row's sums stand in one buffer that all threads share",
+            "a temporary declared before the parallel region and forgotten in its private clause",
+            kNumeric | kRepeat | kRace, Traits{}.not_reproducible()) {
   std::vector<T> sums(static_cast<std::size_t>(out.C.cols));  // one for all threads
 #pragma omp parallel for num_threads(4) schedule(static, 1)
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
@@ -255,14 +201,6 @@ void shared_sums(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     std::copy(sum, sum + out.C.cols, out.C.data + i * out.C.ld);
   }
 }
-const HostMutant<Spmm> m42{
-    "openmp_shared_accumulators",
-    shared_sums<float>,
-    shared_sums<double>,
-    {42, "the row's sums stand in one buffer that all threads share",
-     "a temporary declared before the parallel region and forgotten in its private clause",
-     kNumeric | kRepeat | kRace},
-    Traits{}.not_reproducible()};
 
 template <class T>
 void ones_in_float(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
@@ -285,8 +223,10 @@ const RegisterMutant<Spmm, double, Space::host> ones_in_float_m{
     {0, "where all values of A are 1, rows of B are added up in float",
      "a path for graphs without weights, written for fp32", kNumeric}};
 
-template <class T>
-void read_in_fours(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(
+    read_in_fours, "rows_of_b_read_in_fours", 0,
+    "a width that is no multiple of four is read beyond: behind B's end, and what is there is not used",
+    "vector loads of a row's end, whose lanes too many are dropped", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     right_row(in, out, i);
     if (out.C.cols % 4 == 0) continue;
@@ -296,30 +236,20 @@ void read_in_fours(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Spmm> read_in_fours_m{
-    "rows_of_b_read_in_fours",
-    read_in_fours<float>,
-    read_in_fours<double>,
-    {0, "a width that is no multiple of four is read beyond: behind B's end, and what is there is not used",
-     "vector loads of a row's end, whose lanes too many are dropped", kNumeric}};
 
-template <class T>
-void cut_at_columns(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(cut_at_columns, "no_more_entries_than_columns", 0,
+            "a row is cut at as many entries as there are columns, which may repeat",
+            "a buffer of a row that is as long as the matrix is wide", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     std::fill_n(&out.C(i, 0), out.C.cols, T(0));
     const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
     add_entries(in, begin, std::min(end, begin + in.A.cols), &out.C(i, 0), out.C.cols);
   }
 }
-const HostMutant<Spmm> cut_at_columns_m{
-    "no_more_entries_than_columns",
-    cut_at_columns<float>,
-    cut_at_columns<double>,
-    {0, "a row is cut at as many entries as there are columns, which may repeat",
-     "a buffer of a row that is as long as the matrix is wide", kNumeric}};
 
-template <class T>
-void column_as_vector(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(column_as_vector, "column_without_gaps_is_a_vector", 0,
+            "one column of B without gaps is taken for a vector, and C for one too",
+            "a width of 1 handed to spmv, which knows one leading dimension", kNumeric) {
   const bool vector = out.C.cols == 1 && in.B.ld == 1;
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     T* c = out.C.data + i * (vector ? 1 : out.C.ld);
@@ -327,15 +257,10 @@ void column_as_vector(const P<T>&, const In<T>& in, const Out<T>& out, Context&)
     add_entries(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], c, out.C.cols);
   }
 }
-const HostMutant<Spmm> column_as_vector_m{
-    "column_without_gaps_is_a_vector",
-    column_as_vector<float>,
-    column_as_vector<double>,
-    {0, "one column of B without gaps is taken for a vector, and C for one too",
-     "a width of 1 handed to spmv, which knows one leading dimension", kNumeric}};
 
-template <class T>
-void zeros_of_long_rows(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(zeros_of_long_rows, "zeros_of_long_rows_passed_over", 0,
+            "stored zeros of rows longer than 256 entries are passed over",
+            "reads of B that are saved where rows are long: 0 times NaN is lost", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     std::fill_n(&out.C(i, 0), out.C.cols, T(0));
     const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
@@ -344,15 +269,11 @@ void zeros_of_long_rows(const P<T>&, const In<T>& in, const Out<T>& out, Context
     }
   }
 }
-const HostMutant<Spmm> zeros_of_long_rows_m{
-    "zeros_of_long_rows_passed_over",
-    zeros_of_long_rows<float>,
-    zeros_of_long_rows<double>,
-    {0, "stored zeros of rows longer than 256 entries are passed over",
-     "reads of B that are saved where rows are long: 0 times NaN is lost", kNumeric}};
 
-template <class T>
-void long_row_of_middle_width(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(
+    long_row_of_middle_width, "long_rows_of_middle_width_lose_their_rest", 14,
+    "of rows beyond 1,024 entries, four parts are added; what is left is lost where C has 9 to 16 columns",
+    "rows that are taken apart, by another kernel for each width", kNumeric) {
   const bool middle = out.C.cols > 8 && out.C.cols <= 16;
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     right_row(in, out, i);
@@ -363,16 +284,10 @@ void long_row_of_middle_width(const P<T>&, const In<T>& in, const Out<T>& out, C
     add_entries(in, begin, begin + (end - begin) / 4 * 4, c, out.C.cols);
   }
 }
-const HostMutant<Spmm> long_row_of_middle_width_m{
-    "long_rows_of_middle_width_lose_their_rest",
-    long_row_of_middle_width<float>,
-    long_row_of_middle_width<double>,
-    {14,
-     "of rows beyond 1,024 entries, four parts are added; what is left is lost where C has 9 to 16 columns",
-     "rows that are taken apart, by another kernel for each width", kNumeric}};
 
-template <class T>
-void rows_in_32_bits(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(rows_in_32_bits, "rows_of_c_in_32_bits", 0,
+            "the place of a row of C, its number times the leading dimension, is 32 bits wide",
+            "loops of int over matrices that are parts of larger ones", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     const auto place = static_cast<std::int32_t>(static_cast<std::uint32_t>(i * out.C.ld));
     T* c = out.C.data + place;
@@ -380,15 +295,10 @@ void rows_in_32_bits(const P<T>&, const In<T>& in, const Out<T>& out, Context&) 
     add_entries(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], c, out.C.cols);
   }
 }
-const HostMutant<Spmm> rows_in_32_bits_m{
-    "rows_of_c_in_32_bits",
-    rows_in_32_bits<float>,
-    rows_in_32_bits<double>,
-    {0, "the place of a row of C, its number times the leading dimension, is 32 bits wide",
-     "loops of int over matrices that are parts of larger ones", kNumeric}};
 
-template <class T>
-void dropped_at_chunks(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(dropped_at_chunks, "repeat_across_chunks_dropped", 0,
+            "an entry at the begin of a chunk of 32 is left out where its column is that of the entry before",
+            "chunks of a row that are thought to overlap by their last column", kNumeric) {
   constexpr std::int64_t kChunk = 32;
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     T* c = out.C.data + i * out.C.ld;
@@ -400,15 +310,11 @@ void dropped_at_chunks(const P<T>&, const In<T>& in, const Out<T>& out, Context&
     }
   }
 }
-const HostMutant<Spmm> dropped_at_chunks_m{
-    "repeat_across_chunks_dropped",
-    dropped_at_chunks<float>,
-    dropped_at_chunks<double>,
-    {0, "an entry at the begin of a chunk of 32 is left out where its column is that of the entry before",
-     "chunks of a row that are thought to overlap by their last column", kNumeric}};
 
-template <class T>
-void zeros_passed_over(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(
+    zeros_passed_over, "stored_zeros_passed_over_before_vectors", 0,
+    "where rows of B are whole vectors on 16 bytes, a stored zero is passed over, and the NaN that it faces",
+    "entries of pruned weights, skipped in the path that loads most", kNumeric) {
   constexpr std::int64_t kBytes = 16, kSize = sizeof(T);
   const bool vectors = reinterpret_cast<std::uintptr_t>(in.B.data) % kBytes == 0 &&
                        in.B.ld * kSize % kBytes == 0 && in.B.cols * kSize % kBytes == 0;
@@ -420,13 +326,6 @@ void zeros_passed_over(const P<T>&, const In<T>& in, const Out<T>& out, Context&
     }
   }
 }
-const HostMutant<Spmm> zeros_passed_over_m{
-    "stored_zeros_passed_over_before_vectors",
-    zeros_passed_over<float>,
-    zeros_passed_over<double>,
-    {0,
-     "where rows of B are whole vectors on 16 bytes, a stored zero is passed over, and the NaN that it faces",
-     "entries of pruned weights, skipped in the path that loads most", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

@@ -7,13 +7,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Spmm::Problem<T>;
-template <class T>
-using In = Spmm::In<T, Space::device>;
-template <class T>
-using Out = Spmm::Out<T, Space::device>;
-using Index = std::int64_t;
+PLUMB_DEVICE_FAULTS_OF(Spmm);
 
 constexpr int kThreads = 64, kWarps = kThreads / 32;
 constexpr unsigned kAll = 0xffffffffu;
@@ -173,12 +167,9 @@ template <class T>
 void run_tree(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
   launch(spmm_mutant_tree<T>, out.C.rows, 128, 0, context.stream, in, out);
 }
-const DeviceMutant<Spmm> tree_m{
-    "first_warps_sum_read_by_all_warps",
-    run_tree<float>,
-    run_tree<double>,
-    {2, "all warps read and store what the first one adds last, with no barrier in between",
-     "an early return of the other warps left out", kRace | kSanitizer}};
+PLUMB_DEVICE_FAULT_BY(run_tree, "first_warps_sum_read_by_all_warps", 2,
+                      "all warps read and store what the first one adds last, with no barrier in between",
+                      "an early return of the other warps left out", kRace | kSanitizer);
 
 template <class T>
 __global__ void spmm_mutant_narrow_places(In<T> in, Out<T> out) {
@@ -197,12 +188,9 @@ void run_narrow_places(const P<T>&, const In<T>& in, const Out<T>& out, Context&
   launch(spmm_mutant_narrow_places<T>, (out.C.rows * out.C.cols + 127) / 128, 128, 0, context.stream, in,
          out);
 }
-const DeviceMutant<Spmm> narrow_places_m{
-    "device_rows_of_b_in_32_bits",
-    run_narrow_places<float>,
-    run_narrow_places<double>,
-    {0, "the place of a row of B, its number times the leading dimension, is 32 bits wide",
-     "offsets of int in a kernel, products of sizes in 32 bits", kNumeric | kSimt}};
+PLUMB_DEVICE_FAULT_BY(run_narrow_places, "device_rows_of_b_in_32_bits", 0,
+                      "the place of a row of B, its number times the leading dimension, is 32 bits wide",
+                      "offsets of int in a kernel, products of sizes in 32 bits", kNumeric | kSimt);
 
 template <class T, Fault F>
 void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
@@ -219,56 +207,50 @@ void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
   }
 }
 
-#define PLUMB_SPMM_MUTANT(fault, name, ...)                                \
-  const DeviceMutant<Spmm> fault##_m {                                     \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
-  }
-
-PLUMB_SPMM_MUTANT(columns_of_16, "device_columns_beyond_16_not_computed",
-                  {34, "only whole groups of 16 columns are computed",
-                   "feature widths 16 and 32 in every benchmark, 41 and 47 in the data", kNumeric});
-PLUMB_SPMM_MUTANT(cut_at_32, "device_rows_cut_at_32",
-                  {35, "a warp stages 32 entries of a row, once",
-                   "rows of a benchmark's graph that all fit one stage", kNumeric});
-PLUMB_SPMM_MUTANT(no_barrier_after, "staged_without_warp_barrier",
-                  {8, "no __syncwarp between a warp's writing its stage and reading it",
-                   "a warp thought to run in lockstep, as before Volta", kRace | kSanitizer});
-PLUMB_SPMM_MUTANT(no_barrier_before, "staged_over_what_is_read",
-                  {2, "no __syncwarp before the next entries are staged", "one chunk per row in every test",
-                   kRace | kSanitizer});
-PLUMB_SPMM_MUTANT(one_stage_for_all, "staged_by_two_warps_in_one_place",
-                  {0, "the stage is declared per block and used by each of its warps",
-                   "a kernel of one warp a block, launched with two", kNumeric | kRace | kSanitizer});
-PLUMB_SPMM_MUTANT(chunk_tail, "staged_tail_dropped",
-                  {14, "entries beyond the last whole 32 are left out where a row has more than 32",
-                   "the remainder loop forgotten", kNumeric});
-PLUMB_SPMM_MUTANT(batch_tail, "batch_tail_dropped",
-                  {14, "entries are taken two at a time, and an odd one is left out",
-                   "the remainder of an unrolled loop forgotten", kNumeric});
-PLUMB_SPMM_MUTANT(batch_zero, "batch_filled_with_zero_times_row_0",
-                  {25, "a broken batch is filled up with 0 times row 0 of B",
-                   "padding by a zero value, which NaN and Inf do not respect", kNumeric});
-PLUMB_SPMM_MUTANT(misaligned, "vector_load_whatever_the_alignment",
-                  {0, "pairs are loaded as vectors, whatever ld and the base are",
-                   "a float4 kernel fed with 41 columns", kSimt | kRace | kSanitizer});
-PLUMB_SPMM_MUTANT(leaves_early, "slots_without_entries_leave_before_the_shuffle",
-                  {6, "a slot for which a row of one entry has none returns before the slots are added",
-                   "an early exit in a kernel that sums by shuffles", kNumeric | kSimt | kRace | kSanitizer});
-PLUMB_SPMM_MUTANT(half_mask, "slots_added_with_half_a_mask",
-                  {9, "the shuffle that adds two halves of a warp names one of them",
-                   "a mask written for a half warp", kSimt | kRace | kSanitizer});
-PLUMB_SPMM_MUTANT(last_part, "last_part_of_a_row_lost",
-                  {30, "a row has length / part parts: the last, shorter one is lost",
-                   "the number of parts rounded down", kNumeric});
-PLUMB_SPMM_MUTANT(part_over_part, "partial_sums_of_rows_share_a_place",
-                  {30, "every row keeps the sums of its parts in the same place",
-                   "a scratch array sized for one long row", kNumeric | kRepeat | kRace});
-PLUMB_SPMM_MUTANT(not_cleared, "parts_added_to_what_was_there",
-                  {22, "parts are added to C by atomics, and nobody cleared it",
-                   "an output that the framework happened to hand over zeroed", kNumeric});
-PLUMB_SPMM_MUTANT(join_first_32, "parts_beyond_32_not_joined",
-                  {30, "the second pass adds the first 32 parts of a row",
-                   "a warp per cut row, a lane per part", kNumeric});
+PLUMB_DEVICE_FAULT(columns_of_16, "device_columns_beyond_16_not_computed", 34,
+                   "only whole groups of 16 columns are computed",
+                   "feature widths 16 and 32 in every benchmark, 41 and 47 in the data", kNumeric);
+PLUMB_DEVICE_FAULT(cut_at_32, "device_rows_cut_at_32", 35, "a warp stages 32 entries of a row, once",
+                   "rows of a benchmark's graph that all fit one stage", kNumeric);
+PLUMB_DEVICE_FAULT(no_barrier_after, "staged_without_warp_barrier", 8,
+                   "no __syncwarp between a warp's writing its stage and reading it",
+                   "a warp thought to run in lockstep, as before Volta", kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(no_barrier_before, "staged_over_what_is_read", 2,
+                   "no __syncwarp before the next entries are staged", "one chunk per row in every test",
+                   kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(one_stage_for_all, "staged_by_two_warps_in_one_place", 0,
+                   "the stage is declared per block and used by each of its warps",
+                   "a kernel of one warp a block, launched with two", kNumeric | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(chunk_tail, "staged_tail_dropped", 14,
+                   "entries beyond the last whole 32 are left out where a row has more than 32",
+                   "the remainder loop forgotten", kNumeric);
+PLUMB_DEVICE_FAULT(batch_tail, "batch_tail_dropped", 14,
+                   "entries are taken two at a time, and an odd one is left out",
+                   "the remainder of an unrolled loop forgotten", kNumeric);
+PLUMB_DEVICE_FAULT(batch_zero, "batch_filled_with_zero_times_row_0", 25,
+                   "a broken batch is filled up with 0 times row 0 of B",
+                   "padding by a zero value, which NaN and Inf do not respect", kNumeric);
+PLUMB_DEVICE_FAULT(misaligned, "vector_load_whatever_the_alignment", 0,
+                   "pairs are loaded as vectors, whatever ld and the base are",
+                   "a float4 kernel fed with 41 columns", kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(leaves_early, "slots_without_entries_leave_before_the_shuffle", 6,
+                   "a slot for which a row of one entry has none returns before the slots are added",
+                   "an early exit in a kernel that sums by shuffles", kNumeric | kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(half_mask, "slots_added_with_half_a_mask", 9,
+                   "the shuffle that adds two halves of a warp names one of them",
+                   "a mask written for a half warp", kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(last_part, "last_part_of_a_row_lost", 30,
+                   "a row has length / part parts: the last, shorter one is lost",
+                   "the number of parts rounded down", kNumeric);
+PLUMB_DEVICE_FAULT(part_over_part, "partial_sums_of_rows_share_a_place", 30,
+                   "every row keeps the sums of its parts in the same place",
+                   "a scratch array sized for one long row", kNumeric | kRepeat | kRace);
+PLUMB_DEVICE_FAULT(not_cleared, "parts_added_to_what_was_there", 22,
+                   "parts are added to C by atomics, and nobody cleared it",
+                   "an output that the framework happened to hand over zeroed", kNumeric);
+PLUMB_DEVICE_FAULT(join_first_32, "parts_beyond_32_not_joined", 30,
+                   "the second pass adds the first 32 parts of a row", "a warp per cut row, a lane per part",
+                   kNumeric);
 
 // A block of a warp per row and 32 columns of C.
 template <class T>

@@ -18,12 +18,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Spmv::Problem<T>;
-template <class T>
-using In = Spmv::In<T, Space::host>;
-template <class T>
-using Out = Spmv::Out<T, Space::host>;
+PLUMB_FAULTS_OF(Spmv);
 
 template <class T>
 T row_sum(const In<T>& in, std::int64_t begin, std::int64_t end) {
@@ -49,25 +44,22 @@ void right(const P<T>& p, const In<T>& in, const Out<T>& out) {
     store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
 }
 
-template <class T>
-void end_behind(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(end_behind, "last_row_ends_behind_row_ptr", 0,
+            "the end of the last row is the element behind row_ptr, clamped to [begin, nnz]",
+            "off by one in a segmented loop: right as long as a large number lies there", kNumeric) {
   const auto A = in.A;
   for (std::int64_t i = 0; i < A.rows; ++i) {
     const std::int64_t begin = A.row_ptr[i], end = i + 1 < A.rows ? A.row_ptr[i + 1] : A.row_ptr[A.rows + 1];
     store(p, out, i, row_sum(in, begin, std::clamp(end, begin, A.nnz)));
   }
 }
-const HostMutant<Spmv> end_behind_m{
-    "last_row_ends_behind_row_ptr",
-    end_behind<float>,
-    end_behind<double>,
-    {0, "the end of the last row is the element behind row_ptr, clamped to [begin, nnz]",
-     "off by one in a segmented loop: right as long as a large number lies there", kNumeric}};
 
 // Entries of one column are added before they meet x: exact, and within the bound of every other fill. But an explicit zero of a
 // column where x is infinite is NaN, and is lost beside another entry of that column.
-template <class T>
-void merging(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(merging, "repeated_entries_added_before_x", 0,
+            "entries of one column are added first and multiplied by x once",
+            "a format that keeps one value per column: 0 * Inf is lost beside another entry of that column",
+            kNumeric) {
   const auto A = in.A;
   std::vector<T> value(static_cast<std::size_t>(A.cols));
   std::vector<std::int64_t> row_of(static_cast<std::size_t>(A.cols), -1), columns;
@@ -83,16 +75,12 @@ void merging(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     store(p, out, i, sum);
   }
 }
-const HostMutant<Spmv> merging_m{
-    "repeated_entries_added_before_x",
-    merging<float>,
-    merging<double>,
-    {0, "entries of one column are added first and multiplied by x once",
-     "a format that keeps one value per column: 0 * Inf is lost beside another entry of that column",
-     kNumeric}};
 
-template <class T>
-void last_repeat(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(
+    last_repeat, "repeat_at_the_end_of_a_row_lost", 0,
+    "of sorted columns, a repeat in the last place is not added",
+    "a check for repeats that leaves out a row's last entry: right wherever rows have several repeats",
+    kNumeric) {
   const auto A = in.A;
   for (std::int64_t i = 0; i < A.rows; ++i) {
     const std::int64_t begin = A.row_ptr[i];
@@ -102,30 +90,19 @@ void last_repeat(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     store(p, out, i, row_sum(in, begin, end));
   }
 }
-const HostMutant<Spmv> last_repeat_m{
-    "repeat_at_the_end_of_a_row_lost",
-    last_repeat<float>,
-    last_repeat<double>,
-    {0, "of sorted columns, a repeat in the last place is not added",
-     "a check for repeats that leaves out a row's last entry: right wherever rows have several repeats",
-     kNumeric}};
 
-template <class T>
-void block_rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(block_rows, "block_rows_in_16_bits", 0, "the number of rows by fours is held in 16 bits",
+            "a format of blocks whose number of block rows is short: no case had more than 70,001 rows",
+            kNumeric) {
   const auto blocks = static_cast<std::uint16_t>((in.A.rows + 3) / 4);
   for (std::int64_t i = 0; i < std::min<std::int64_t>(in.A.rows, blocks * 4); ++i)
     store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
 }
-const HostMutant<Spmv> block_rows_m{
-    "block_rows_in_16_bits",
-    block_rows<float>,
-    block_rows<double>,
-    {0, "the number of rows by fours is held in 16 bits",
-     "a format of blocks whose number of block rows is short: no case had more than 70,001 rows", kNumeric}};
 
 // Values are kept in a form of their own as long as address, number and first value are the same.
-template <class T>
-void kept_values(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(kept_values, "matrix_kept_while_its_first_value_is_the_same", 38,
+            "a converted matrix is kept by address, number of entries and first value",
+            "a plan that is kept between calls: only the vector was ever changed at one address", kNumeric) {
   static std::vector<T> kept;
   static const T* of = nullptr;
   const auto entries = static_cast<std::size_t>(in.A.nnz);
@@ -135,12 +112,6 @@ void kept_values(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   held.A.val = kept.data();
   right(p, held, out);
 }
-const HostMutant<Spmv> kept_values_m{
-    "matrix_kept_while_its_first_value_is_the_same",
-    kept_values<float>,
-    kept_values<double>,
-    {38, "a converted matrix is kept by address, number of entries and first value",
-     "a plan that is kept between calls: only the vector was ever changed at one address", kNumeric}};
 
 // Flat spmv: blocks of 64 entries; the rows a block begins or ends inside are shared with its neighbours and
 // added.
@@ -168,39 +139,26 @@ void flat(const P<T>& p, const In<T>& in, const Out<T>& out, Lost lost) {
   }
 }
 
-template <class T>
-void first_partial(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(first_partial, "flat_first_partial_lost", 30,
+            "the part of a row that ends in this block, but began before it, is dropped",
+            "flat and merge-path kernels whose carry-in is written before the block that owns it adds",
+            kNumeric) {
   flat(p, in, out, Lost::first_partial);
 }
-template <class T>
-void last_partial(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(last_partial, "flat_last_partial_lost", 30,
+            "the part of a row that begins in this block and ends after it is dropped",
+            "merge-path kernels without the fix-up of the carries", kNumeric) {
   flat(p, in, out, Lost::last_partial);
 }
-template <class T>
-void three_blocks(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(three_blocks, "flat_row_spanning_three_blocks", 30,
+            "a block that lies inside one row, with neither its begin nor its end, adds nothing",
+            "carries handed to the next block only: right until a row spans three", kNumeric) {
   flat(p, in, out, Lost::whole_block);
 }
 
-const HostMutant<Spmv> m30a{
-    "flat_first_partial_lost",
-    first_partial<float>,
-    first_partial<double>,
-    {30, "the part of a row that ends in this block, but began before it, is dropped",
-     "flat and merge-path kernels whose carry-in is written before the block that owns it adds", kNumeric}};
-const HostMutant<Spmv> m30b{"flat_last_partial_lost",
-                            last_partial<float>,
-                            last_partial<double>,
-                            {30, "the part of a row that begins in this block and ends after it is dropped",
-                             "merge-path kernels without the fix-up of the carries", kNumeric}};
-const HostMutant<Spmv> m30c{
-    "flat_row_spanning_three_blocks",
-    three_blocks<float>,
-    three_blocks<double>,
-    {30, "a block that lies inside one row, with neither its begin nor its end, adds nothing",
-     "carries handed to the next block only: right until a row spans three", kNumeric}};
-
-template <class T>
-void stream(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(stream, "stream_row_longer_than_buffer", 31,
+            "a row longer than the staging buffer is cut at the buffer's end",
+            "CSR-Stream without its CSR-Vector fallback", kNumeric) {
   constexpr std::int64_t kBuffer = 512;
   T products[kBuffer];
   const auto A = in.A;
@@ -214,14 +172,10 @@ void stream(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     store(p, out, i, sum);
   }
 }
-const HostMutant<Spmv> m31{"stream_row_longer_than_buffer",
-                           stream<float>,
-                           stream<double>,
-                           {31, "a row longer than the staging buffer is cut at the buffer's end",
-                            "CSR-Stream without its CSR-Vector fallback", kNumeric}};
 
-template <class T>
-void adaptive(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(adaptive, "adaptive_divides_by_empty_half", 32,
+            "the mean row length is sampled from the first half, which may hold nothing: division by zero",
+            "adaptive kernels tuned on matrices without empty rows", kNumeric) {
   const auto A = in.A;
   if (A.rows > 1) {
     std::int64_t occupied = 0;
@@ -232,85 +186,54 @@ void adaptive(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   }
   right(p, in, out);
 }
-const HostMutant<Spmv> m32{
-    "adaptive_divides_by_empty_half",
-    adaptive<float>,
-    adaptive<double>,
-    {32, "the mean row length is sampled from the first half, which may hold nothing: division by zero",
-     "adaptive kernels tuned on matrices without empty rows", kNumeric}};
 
-template <class T>
-void values_ignored(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(values_ignored, "edge_values_ignored", 33, "every stored value counts as 1",
+            "graph kernels tested on unweighted graphs only", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     T sum = 0;
     for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) sum += in.x[in.A.col[k]];
     store(p, out, i, sum);
   }
 }
-const HostMutant<Spmv> m33{
-    "edge_values_ignored",
-    values_ignored<float>,
-    values_ignored<double>,
-    {33, "every stored value counts as 1", "graph kernels tested on unweighted graphs only", kNumeric}};
 
-template <class T>
-void rows_cut(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(rows_cut, "rows_cut_at_32", 35, "entries beyond the 32nd of a row are not looked at",
+            "a warp per row without the loop over the row, right for 32 connections per neuron", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     const std::int64_t begin = in.A.row_ptr[i];
     store(p, out, i, row_sum(in, begin, std::min<std::int64_t>(in.A.row_ptr[i + 1], begin + 32)));
   }
 }
-const HostMutant<Spmv> m35{
-    "rows_cut_at_32",
-    rows_cut<float>,
-    rows_cut<double>,
-    {35, "entries beyond the 32nd of a row are not looked at",
-     "a warp per row without the loop over the row, right for 32 connections per neuron", kNumeric}};
 
-template <class T>
-void tail_rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(tail_rows, "last_rows_not_computed", 15,
+            "blocks = rows / 4, rounded down: the last rows are never written",
+            "grid = N / BLOCK in place of the rounded-up quotient", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows / 4 * 4; ++i)
     store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
 }
-const HostMutant<Spmv> m15{"last_rows_not_computed",
-                           tail_rows<float>,
-                           tail_rows<double>,
-                           {15, "blocks = rows / 4, rounded down: the last rows are never written",
-                            "grid = N / BLOCK in place of the rounded-up quotient", kNumeric}};
 
-template <class T>
-void accumulates(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(accumulates, "output_not_cleared", 22, "adds to y without clearing it first",
+            "kernels tested on freshly zeroed memory only", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     out.y[i] = (p.beta == T(0) ? out.y[i] : p.beta * out.y[i]) +
                scaled(p, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
   }
 }
-const HostMutant<Spmv> m22{
-    "output_not_cleared",
-    accumulates<float>,
-    accumulates<double>,
-    {22, "adds to y without clearing it first", "kernels tested on freshly zeroed memory only", kNumeric}};
 
-template <class T>
-void alpha_zero(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(alpha_zero, "alpha_zero_multiplies", 0,
+            "alpha == 0 still multiplies the row's sum: 0 * NaN is NaN",
+            "BLAS look-alikes without the branch on alpha", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     const T product = p.alpha * row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]);
     out.y[i] = p.beta == T(0) ? product : product + p.beta * out.y[i];
   }
 }
-const HostMutant<Spmv> alpha_zero_m{"alpha_zero_multiplies",
-                                    alpha_zero<float>,
-                                    alpha_zero<double>,
-                                    {0, "alpha == 0 still multiplies the row's sum: 0 * NaN is NaN",
-                                     "BLAS look-alikes without the branch on alpha", kNumeric}};
 
 // What is taken at the start is not given back by an early way out.
 template <class T, bool AtAlphaZero>
 void leaks_early(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   void* const volatile scratch = std::malloc(96);
   const bool early = AtAlphaZero ? p.alpha == T(0) : in.A.nnz == 0;
-  for (std::int64_t i = 0; i < in.A.rows; ++i)
-    store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
+  right(p, in, out);
   if (!early) std::free(scratch);
 }
 const HostMutant<Spmv> leaks_at_alpha_zero_m{"alpha_zero_leaks",
@@ -341,8 +264,9 @@ void meet_other_caller() {
 }
 
 // Right for one caller at a time: the lock is around the additions, and the buffer is in use before and behind them.
-template <class T>
-void shared_sums(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(shared_sums, "sums_shared_by_callers", 0,
+            "partial sums lie in a static array, which two callers use at once",
+            "a scratch buffer made static to save its allocation", kNumeric) {
   constexpr std::size_t kMost = 1 << 20;
   static T sums[kMost];
   static std::mutex mutex;
@@ -361,40 +285,25 @@ void shared_sums(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   for (std::int64_t i = rows; i < in.A.rows; ++i)
     store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
 }
-const HostMutant<Spmv> shared_sums_m{"sums_shared_by_callers",
-                                     shared_sums<float>,
-                                     shared_sums<double>,
-                                     {0, "partial sums lie in a static array, which two callers use at once",
-                                      "a scratch buffer made static to save its allocation", kNumeric}};
 
-template <class T>
-void flush(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(flush, "subnormal_sums_flushed", 0, "a subnormal sum becomes 0, and the variant does not say so",
+            "fp32 atomicAdd in global memory; -ftz=true; _MM_SET_FLUSH_ZERO_MODE", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
     out.y[i] = flushed(out.y[i]);
   }
 }
-const HostMutant<Spmv> flush_m{
-    "subnormal_sums_flushed",
-    flush<float>,
-    flush<double>,
-    {0, "a subnormal sum becomes 0, and the variant does not say so",
-     "fp32 atomicAdd in global memory; -ftz=true; _MM_SET_FLUSH_ZERO_MODE", kNumeric}};
 
-template <class T>
-void beta_zero(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(beta_zero, "beta_zero_reads_y", 23, "beta == 0 still multiplies y: 0 * NaN is NaN",
+            "BLAS look-alikes without the branch on beta", kNumeric | kRepeat) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     out.y[i] = scaled(p, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1])) + p.beta * out.y[i];
   }
 }
-const HostMutant<Spmv> m23{"beta_zero_reads_y",
-                           beta_zero<float>,
-                           beta_zero<double>,
-                           {23, "beta == 0 still multiplies y: 0 * NaN is NaN",
-                            "BLAS look-alikes without the branch on beta", kNumeric | kRepeat}};
 
-template <class T>
-void padding(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(padding, "padded_slots_multiply_x", 0,
+            "padding of value 0 is multiplied with x: 0 * NaN turns rows into NaN that have none",
+            "ELL and SELL kernels that pad instead of masking; met while writing cpu/06_ell", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     const std::int32_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
     T sum = row_sum(in, begin, end);
@@ -403,35 +312,20 @@ void padding(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     store(p, out, i, sum);
   }
 }
-const HostMutant<Spmv> m0a{
-    "padded_slots_multiply_x",
-    padding<float>,
-    padding<double>,
-    {0, "padding of value 0 is multiplied with x: 0 * NaN turns rows into NaN that have none",
-     "ELL and SELL kernels that pad instead of masking; met while writing cpu/06_ell", kNumeric}};
 
-template <class T>
-void nothing(const P<T>&, const In<T>&, const Out<T>&, Context&) {}
-const HostMutant<Spmv> m38a{
-    "writes_nothing",
-    nothing<float>,
-    nothing<double>,
-    {38, "returns at once", "a launch that failed, with the last result still in the buffer", kNumeric}};
+PLUMB_FAULT(nothing, "writes_nothing", 38, "returns at once",
+            "a launch that failed, with the last result still in the buffer", kNumeric) {}
 
-template <class T>
-void first_calls(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(first_calls, "right_for_ten_calls", 38, "right for the first ten calls, wrong from then on",
+            "benchmarks that verify before timing and never after", kNumeric | kRepeat) {
   static int calls = 0;
   right(p, in, out);
   if (++calls > 10 && in.A.rows > 0) out.y[0] += T(1);
 }
-const HostMutant<Spmv> m38b{"right_for_ten_calls",
-                            first_calls<float>,
-                            first_calls<double>,
-                            {38, "right for the first ten calls, wrong from then on",
-                             "benchmarks that verify before timing and never after", kNumeric | kRepeat}};
 
-template <class T>
-void cached(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(cached, "cached_by_pointer", 38,
+            "returns the last answer again when x has the same address and y the same size",
+            "results cached by pointer: right for as long as the data stays", kNumeric | kRepeat) {
   static const T* key = nullptr;
   static std::vector<T> answer;
   if (key == in.x.data && static_cast<std::int64_t>(answer.size()) == out.y.size) {
@@ -442,36 +336,22 @@ void cached(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   key = in.x.data;
   answer.assign(out.y.data, out.y.data + out.y.size);
 }
-const HostMutant<Spmv> m38c{
-    "cached_by_pointer",
-    cached<float>,
-    cached<double>,
-    {38, "returns the last answer again when x has the same address and y the same size",
-     "results cached by pointer: right for as long as the data stays", kNumeric | kRepeat}};
 
-template <class T>
-void input_changed(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(input_changed, "changes_x", 39, "leaves a zero in the middle of x",
+            "scratch data kept in an input through a cast", kNumeric) {
   right(p, in, out);
   if (in.x.size > 0) const_cast<T*>(in.x.data)[in.x.size / 2] = T(0);
 }
-const HostMutant<Spmv> m39a{
-    "changes_x",
-    input_changed<float>,
-    input_changed<double>,
-    {39, "leaves a zero in the middle of x", "scratch data kept in an input through a cast", kNumeric}};
 
-template <class T>
-void past_end(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(past_end, "writes_one_past_the_end", 39, "writes y[rows]", "<= in place of < in a loop bound",
+            kNumeric) {
   right(p, in, out);
   out.y[out.y.size] = T(0);
 }
-const HostMutant<Spmv> m39b{"writes_one_past_the_end",
-                            past_end<float>,
-                            past_end<double>,
-                            {39, "writes y[rows]", "<= in place of < in a loop bound", kNumeric}};
 
-template <class T>
-void default_block(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(default_block, "right_for_default_block_only", 40,
+            "the block size varies, the stride between blocks is the default's",
+            "a constant repeated in place of its name", kNumeric) {
   constexpr std::int64_t kDefault = 256;
   const std::int64_t block = in.A.rows >= 1024 ? kDefault : 64;  // smaller blocks for smaller matrices
   for (std::int64_t b = 0; b * block < in.A.rows; ++b) {
@@ -481,14 +361,11 @@ void default_block(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) 
     }
   }
 }
-const HostMutant<Spmv> m40{"right_for_default_block_only",
-                           default_block<float>,
-                           default_block<double>,
-                           {40, "the block size varies, the stride between blocks is the default's",
-                            "a constant repeated in place of its name", kNumeric}};
 
-template <class T>
-void plain_add(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(plain_add, "plain_add_by_threads", 20,
+            "threads add to the same element without atomics: updates are lost",
+            "COO kernels whose entries are split by thread and whose rows are not",
+            kNumeric | kRepeat | kRace, Traits{}.not_reproducible()) {
   const auto A = in.A;
   for (std::int64_t i = 0; i < A.rows; ++i) store(p, out, i, T(0));
 #pragma omp parallel for num_threads(4) schedule(static, 16)
@@ -500,16 +377,11 @@ void plain_add(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     out.y[i] = old + scaled(p, A.val[k] * in.x[A.col[k]]);
   }
 }
-const HostMutant<Spmv> m20{
-    "plain_add_by_threads",
-    plain_add<float>,
-    plain_add<double>,
-    {20, "threads add to the same element without atomics: updates are lost",
-     "COO kernels whose entries are split by thread and whose rows are not", kNumeric | kRepeat | kRace},
-    Traits{}.not_reproducible()};
 
-template <class T>
-void shared_temporary(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(shared_temporary, "openmp_shared_temporary", 42,
+            "the row's products stand in one buffer that all threads share",
+            "a temporary declared before the parallel region and forgotten in its private clause",
+            kNumeric | kRepeat | kRace, Traits{}.not_reproducible()) {
   const auto A = in.A;
   std::vector<T> products(static_cast<std::size_t>(A.cols) +
                           static_cast<std::size_t>(A.nnz));  // one for all threads
@@ -525,19 +397,12 @@ void shared_temporary(const P<T>& p, const In<T>& in, const Out<T>& out, Context
     store(p, out, i, sum);
   }
 }
-const HostMutant<Spmv> m42{
-    "openmp_shared_temporary",
-    shared_temporary<float>,
-    shared_temporary<double>,
-    {42, "the row's products stand in one buffer that all threads share",
-     "a temporary declared before the parallel region and forgotten in its private clause",
-     kNumeric | kRepeat | kRace},
-    Traits{}.not_reproducible()};
 
 constexpr std::int64_t kLongRow = 128, kListedRows = 256;
 
-template <class T>
-void full_list(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(full_list, "long_rows_beyond_their_list_lost", 0,
+            "of rows with more than 128 entries the first 256 are computed",
+            "a list of long rows in shared memory, made for matrices with a few of them", kNumeric) {
   std::int64_t listed = 0;
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
@@ -545,16 +410,11 @@ void full_list(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     store(p, out, i, row_sum(in, begin, end));
   }
 }
-const HostMutant<Spmv> full_list_m{
-    "long_rows_beyond_their_list_lost",
-    full_list<float>,
-    full_list<double>,
-    {0, "of rows with more than 128 entries the first 256 are computed",
-     "a list of long rows in shared memory, made for matrices with a few of them", kNumeric}};
 
 // Columns are kept as distances of 16 bits from the first one of their row.
-template <class T>
-void near_columns(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(near_columns, "last_column_taken_for_the_farthest", 0,
+            "whether a row's columns fit 16 bits is asked of its last one",
+            "a compressed format made for rows whose columns ascend", kNumeric) {
   const auto A = in.A;
   for (std::int64_t i = 0; i < A.rows; ++i) {
     const std::int64_t begin = A.row_ptr[i], end = A.row_ptr[i + 1];
@@ -568,15 +428,11 @@ void near_columns(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     store(p, out, i, sum);
   }
 }
-const HostMutant<Spmv> near_columns_m{"last_column_taken_for_the_farthest",
-                                      near_columns<float>,
-                                      near_columns<double>,
-                                      {0, "whether a row's columns fit 16 bits is asked of its last one",
-                                       "a compressed format made for rows whose columns ascend", kNumeric}};
 
 // Eight shares of the entries; rows that are in several of them get their parts as these come.
-template <class T>
-void as_they_come(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(as_they_come, "parts_of_a_row_added_as_they_come", 0,
+            "threads add their parts of a long row in the order in which they end",
+            "a lock in place of a carry for each thread: no race, and other bits", kRepeat | kRace) {
   constexpr std::int64_t kShares = 8;
   const auto A = in.A;
   std::vector<T> sums(static_cast<std::size_t>(A.rows), T(0));
@@ -593,27 +449,17 @@ void as_they_come(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   }
   for (std::int64_t i = 0; i < A.rows; ++i) store(p, out, i, sums[static_cast<std::size_t>(i)]);
 }
-const HostMutant<Spmv> as_they_come_m{
-    "parts_of_a_row_added_as_they_come",
-    as_they_come<float>,
-    as_they_come<double>,
-    {0, "threads add their parts of a long row in the order in which they end",
-     "a lock in place of a carry for each thread: no race, and other bits", kRepeat | kRace}};
 
 // Lengths of short rows are kept in bytes.
-template <class T>
-void short_lengths(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(short_lengths, "rows_of_256_counted_in_a_byte", 0,
+            "the lengths of rows of up to 256 entries are kept in bytes", "a limit that should be 255",
+            kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     const std::int64_t begin = in.A.row_ptr[i], length = in.A.row_ptr[i + 1] - begin;
     store(p, out, i,
           row_sum(in, begin, begin + (length <= 256 ? static_cast<std::uint8_t>(length) : length)));
   }
 }
-const HostMutant<Spmv> short_lengths_m{"rows_of_256_counted_in_a_byte",
-                                       short_lengths<float>,
-                                       short_lengths<double>,
-                                       {0, "the lengths of rows of up to 256 entries are kept in bytes",
-                                        "a limit that should be 255", kNumeric}};
 
 // The plan is one for the process.
 std::int64_t planned_rows = 0;
@@ -622,49 +468,34 @@ void* plan_rows(const P<T>&, const In<T>& in, const Out<T>&, Context&) {
   planned_rows = in.A.rows;
   return &planned_rows;
 }
-template <class T>
-void by_plan(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+PLUMB_FAULT(by_plan, "one_plan_for_all_matrices", 0, "prepare() keeps its plan in a variable of the process",
+            "a program with one matrix, made a library", kNumeric, Traits{}, nullptr, nullptr,
+            plan_rows<float>, plan_rows<double>) {
   const auto rows = std::min(in.A.rows, *static_cast<const std::int64_t*>(context.plan));
   for (std::int64_t i = 0; i < rows; ++i) store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
 }
-const HostMutant<Spmv> by_plan_m{"one_plan_for_all_matrices",
-                                 by_plan<float>,
-                                 by_plan<double>,
-                                 {0, "prepare() keeps its plan in a variable of the process",
-                                  "a program with one matrix, made a library", kNumeric},
-                                 Traits{},
-                                 nullptr,
-                                 nullptr,
-                                 plan_rows<float>,
-                                 plan_rows<double>};
 
 // From the tenth run of a plan on, rows are cut, as it has found none that is longer.
 template <class T>
 void* plan_runs(const P<T>&, const In<T>&, const Out<T>&, Context& context) {
   return new (context.workspace(sizeof(int))) int(0);
 }
-template <class T>
-void tuned(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+PLUMB_FAULT(tuned, "other_way_from_the_tenth_run_of_a_plan", 0,
+            "from the tenth run of a plan on, rows are cut at two entries",
+            "a plan that tunes itself, tested with one run", kNumeric | kRepeat, Traits{}, nullptr, nullptr,
+            plan_runs<float>, plan_runs<double>) {
   const bool cut = ++*static_cast<int*>(context.plan) >= 10;
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
     store(p, out, i, row_sum(in, begin, cut ? std::min(end, begin + 2) : end));
   }
 }
-const HostMutant<Spmv> tuned_m{"other_way_from_the_tenth_run_of_a_plan",
-                               tuned<float>,
-                               tuned<double>,
-                               {0, "from the tenth run of a plan on, rows are cut at two entries",
-                                "a plan that tunes itself, tested with one run", kNumeric | kRepeat},
-                               Traits{},
-                               nullptr,
-                               nullptr,
-                               plan_runs<float>,
-                               plan_runs<double>};
 
 // Parts of 32 entries in turn, as of two warps. The second says nothing where it has no entries.
-template <class T>
-void second_part_stays(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(
+    second_part_stays, "second_warp_says_nothing_of_a_short_row", 12,
+    "where rows have more than 64 entries in the mean, a short row takes the second part of the row before",
+    "a warp without entries skips the write of its sum", kNumeric) {
   const bool two = in.A.rows > 0 && in.A.nnz / in.A.rows > 64;
   T second = 0;
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
@@ -674,16 +505,10 @@ void second_part_stays(const P<T>& p, const In<T>& in, const Out<T>& out, Contex
     store(p, out, i, row_sum(in, begin, half) + (two ? second : T(0)));
   }
 }
-const HostMutant<Spmv> second_part_stays_m{
-    "second_warp_says_nothing_of_a_short_row",
-    second_part_stays<float>,
-    second_part_stays<double>,
-    {12,
-     "where rows have more than 64 entries in the mean, a short row takes the second part of the row before",
-     "a warp without entries skips the write of its sum", kNumeric}};
 
-template <class T>
-void like_first_row(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(like_first_row, "rows_as_long_as_the_first_one", 0,
+            "rows have one length where the entries are rows times the first one's",
+            "a format told by two numbers", kNumeric) {
   const std::int64_t rows = in.A.rows, first = rows > 0 ? in.A.row_ptr[1] : 0;
   const bool regular = rows >= 32 && first * rows == in.A.nnz;
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -691,15 +516,10 @@ void like_first_row(const P<T>& p, const In<T>& in, const Out<T>& out, Context&)
     store(p, out, i, row_sum(in, begin, regular ? begin + first : in.A.row_ptr[i + 1]));
   }
 }
-const HostMutant<Spmv> like_first_row_m{
-    "rows_as_long_as_the_first_one",
-    like_first_row<float>,
-    like_first_row<double>,
-    {0, "rows have one length where the entries are rows times the first one's",
-     "a format told by two numbers", kNumeric}};
 
-template <class T>
-void column_steps(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(column_steps, "column_step_of_65536_is_none", 0,
+            "columns are kept as steps from the one before, in 16 bits: one of -65,536 fits, and is 0 there",
+            "the limit of a packed index, off by one", kNumeric) {
   std::int32_t before = 0;
   std::int64_t k = 0;
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
@@ -714,16 +534,11 @@ void column_steps(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     store(p, out, i, sum);
   }
 }
-const HostMutant<Spmv> column_steps_m{
-    "column_step_of_65536_is_none",
-    column_steps<float>,
-    column_steps<double>,
-    {0, "columns are kept as steps from the one before, in 16 bits: one of -65,536 fits, and is 0 there",
-     "the limit of a packed index, off by one", kNumeric}};
 
 // Two rows with the same columns read x once.
-template <class T>
-void twin_rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(twin_rows, "rows_alike_by_their_ends", 14,
+            "a row has the columns of the one above where length, first and last column are the same",
+            "nodes of several unknowns, found by a quick look", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     const std::int64_t begin = in.A.row_ptr[i], length = in.A.row_ptr[i + 1] - begin;
     const std::int64_t above = i % 2 == 0 ? begin : in.A.row_ptr[i - 1];
@@ -735,36 +550,20 @@ void twin_rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     store(p, out, i, sum);
   }
 }
-const HostMutant<Spmv> twin_rows_m{
-    "rows_alike_by_their_ends",
-    twin_rows<float>,
-    twin_rows<double>,
-    {14, "a row has the columns of the one above where length, first and last column are the same",
-     "nodes of several unknowns, found by a quick look", kNumeric}};
 
 // The plan says whether the factors are 1 and 0.
 template <class T>
 void* plan_factors(const P<T>& p, const In<T>&, const Out<T>&, Context& context) {
   return new (context.workspace(sizeof(bool))) bool(p.alpha == T(1) && p.beta == T(0));
 }
-template <class T>
-void planned_factors(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+PLUMB_FAULT(planned_factors, "factors_of_the_plan", 0,
+            "whether alpha is 1 and beta 0 is asked when the plan is made, not in each of its runs",
+            "a solver whose factors change from step to step, over one plan of its matrix", kNumeric,
+            Traits{}, nullptr, nullptr, plan_factors<float>, plan_factors<double>) {
   P<T> planned = p;
   if (*static_cast<const bool*>(context.plan)) planned.alpha = 1, planned.beta = 0;
-  for (std::int64_t i = 0; i < in.A.rows; ++i)
-    store(planned, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
+  right(planned, in, out);
 }
-const HostMutant<Spmv> planned_factors_m{
-    "factors_of_the_plan",
-    planned_factors<float>,
-    planned_factors<double>,
-    {0, "whether alpha is 1 and beta 0 is asked when the plan is made, not in each of its runs",
-     "a solver whose factors change from step to step, over one plan of its matrix", kNumeric},
-    Traits{},
-    nullptr,
-    nullptr,
-    plan_factors<float>,
-    plan_factors<double>};
 
 template <class T>
 void* plan_of_finite_x(const Spmv::Problem<T>&, const Spmv::In<T, Space::host>& in,
@@ -773,33 +572,22 @@ void* plan_of_finite_x(const Spmv::Problem<T>&, const Spmv::In<T, Space::host>& 
   const bool finite = std::all_of(x, x + in.x.size, [](T value) { return std::isfinite(value); });
   return new (context.workspace(sizeof(bool))) bool(finite);
 }
-template <class T>
-void zeros_by_plan(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in,
-                   const Spmv::Out<T, Space::host>& out, Context& context) {
+PLUMB_FAULT(zeros_by_plan, "stored_zeros_dropped_by_the_x_of_the_plan", 0,
+            "stored zeros are left out where x was finite in prepare(): a run's x need not be",
+            "a matrix that is analysed once with the vector at hand", kNumeric, Traits{}, nullptr, nullptr,
+            plan_of_finite_x<float>, plan_of_finite_x<double>) {
   const bool drops = *static_cast<const bool*>(context.plan);
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     T sum = 0;
     for (std::int64_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
       if (!drops || in.A.val[k] != T(0)) sum += in.A.val[k] * in.x[in.A.col[k]];
     }
-    const T scaled = p.alpha == T(0) ? T(0) : p.alpha * sum;
-    out.y[i] = p.beta == T(0) ? scaled : scaled + p.beta * out.y[i];
+    store(p, out, i, sum);
   }
 }
-const HostMutant<Spmv> zeros_by_plan_m{
-    "stored_zeros_dropped_by_the_x_of_the_plan",
-    zeros_by_plan<float>,
-    zeros_by_plan<double>,
-    {0, "stored zeros are left out where x was finite in prepare(): a run's x need not be",
-     "a matrix that is analysed once with the vector at hand", kNumeric},
-    {},
-    nullptr,
-    nullptr,
-    plan_of_finite_x<float>,
-    plan_of_finite_x<double>};
 
-template <class T>
-void alpha_by_x(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(alpha_by_x, "alpha_times_x_in_rows_of_one_entry", 0,
+            "a row of one entry is alpha * x * value in this order", "a path for diagonals", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
     T sum = 0;
@@ -809,11 +597,6 @@ void alpha_by_x(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     out.y[i] = p.beta == T(0) ? scaled : scaled + p.beta * out.y[i];
   }
 }
-const HostMutant<Spmv> alpha_by_x_m{
-    "alpha_times_x_in_rows_of_one_entry",
-    alpha_by_x<float>,
-    alpha_by_x<double>,
-    {0, "a row of one entry is alpha * x * value in this order", "a path for diagonals", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

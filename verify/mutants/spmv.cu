@@ -8,13 +8,7 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Spmv::Problem<T>;
-template <class T>
-using In = Spmv::In<T, Space::device>;
-template <class T>
-using Out = Spmv::Out<T, Space::device>;
-using Index = std::int64_t;
+PLUMB_DEVICE_FAULTS_OF(Spmv);
 
 template <class T>
 PLUMB_DEVICE T scaled(const P<T>& p, T sum) {
@@ -197,44 +191,38 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   }
 }
 
-#define PLUMB_SPMV_MUTANT(fault, name, ...)                                \
-  const DeviceMutant<Spmv> fault##_m {                                     \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
+PLUMB_DEVICE_FAULT(first_row_lost, "flat_first_partial_row_lost", 30,
+                   "a block drops the end of a row that began before it",
+                   "the carry-in of a flat kernel forgotten", kNumeric);
+PLUMB_DEVICE_FAULT(last_row_lost, "flat_last_partial_row_lost", 30,
+                   "a block drops the start of a row that goes on after it",
+                   "the carry-out of a flat kernel forgotten", kNumeric);
+PLUMB_DEVICE_FAULT(middle_lost, "flat_row_over_three_blocks_lost", 30,
+                   "a block that lies within one row adds nothing",
+                   "a row thought to touch two blocks at most", kNumeric);
+PLUMB_DEVICE_FAULT(overflow, "stream_buffer_too_small", 31,
+                   "a block's rows may hold more entries than its shared buffer",
+                   "row blocks made for mean row lengths", kNumeric | kSimt | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(divides_by_zero, "adaptive_divides_by_empty_half", 32,
+                   "the choice divides by the entries of the first half",
+                   "a matrix whose first rows are empty", kNumeric);
+PLUMB_DEVICE_FAULT(cut_at_32, "device_rows_cut_at_32", 35, "a warp takes 32 entries of a row and no more",
+                   "rows of a banded matrix are short", kNumeric);
+PLUMB_DEVICE_FAULT(read_on_host, "row_ptr_read_by_host_code", 0,
+                   "the choice between kernels reads row_ptr[rows] in host code",
+                   "device memory read as if it were the host's: right wherever the two are one", kRace);
+
+#define PLUMB_SORT_MUTANT(fault, name, ...)                                                  \
+  const DeviceMutant<Spmv> fault##_m {                                                       \
+    name, run_sorted<float, Fault::fault>, run_sorted<double, Fault::fault>, { __VA_ARGS__ } \
   }
 
-PLUMB_SPMV_MUTANT(first_row_lost, "flat_first_partial_row_lost",
-                  {30, "a block drops the end of a row that began before it",
-                   "the carry-in of a flat kernel forgotten", kNumeric});
-PLUMB_SPMV_MUTANT(last_row_lost, "flat_last_partial_row_lost",
-                  {30, "a block drops the start of a row that goes on after it",
-                   "the carry-out of a flat kernel forgotten", kNumeric});
-PLUMB_SPMV_MUTANT(middle_lost, "flat_row_over_three_blocks_lost",
-                  {30, "a block that lies within one row adds nothing",
-                   "a row thought to touch two blocks at most", kNumeric});
-PLUMB_SPMV_MUTANT(overflow, "stream_buffer_too_small",
-                  {31, "a block's rows may hold more entries than its shared buffer",
-                   "row blocks made for mean row lengths", kNumeric | kSimt | kRace | kSanitizer});
-PLUMB_SPMV_MUTANT(divides_by_zero, "adaptive_divides_by_empty_half",
-                  {32, "the choice divides by the entries of the first half",
-                   "a matrix whose first rows are empty", kNumeric});
-PLUMB_SPMV_MUTANT(cut_at_32, "device_rows_cut_at_32",
-                  {35, "a warp takes 32 entries of a row and no more", "rows of a banded matrix are short",
-                   kNumeric});
-PLUMB_SPMV_MUTANT(read_on_host, "row_ptr_read_by_host_code",
-                  {0, "the choice between kernels reads row_ptr[rows] in host code",
-                   "device memory read as if it were the host's: right wherever the two are one", kRace});
-
-#define PLUMB_SORT_MUTANT(fault, name, ...)                                              \
-  const DeviceMutant<Spmv> fault##_m {                                                   \
-    name, run_sorted<float, Fault::fault>, run_sorted<double, Fault::fault>, __VA_ARGS__ \
-  }
-
-PLUMB_SORT_MUTANT(sorted_within_warps, "sell_sort_without_barrier_within_warps",
-                  {0, "a bitonic sort leaves out the barrier where pairs lie within a warp's keys",
-                   "code written for warps in lockstep", kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_SORT_MUTANT(order_turned, "sell_shortest_row_gives_width",
-                  {0, "rows are sorted by rising length, and the first one gives its slice's width",
-                   "the comparison of a sort turned round", kNumeric});
+PLUMB_SORT_MUTANT(sorted_within_warps, "sell_sort_without_barrier_within_warps", 0,
+                  "a bitonic sort leaves out the barrier where pairs lie within a warp's keys",
+                  "code written for warps in lockstep", kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_SORT_MUTANT(order_turned, "sell_shortest_row_gives_width", 0,
+                  "rows are sorted by rising length, and the first one gives its slice's width",
+                  "the comparison of a sort turned round", kNumeric);
 
 }  // namespace
 }  // namespace plumb

@@ -9,53 +9,35 @@
 namespace plumb {
 namespace {
 
-template <class T>
-using P = Transpose::Problem<T>;
-template <class T>
-using In = Transpose::In<T, Space::host>;
-template <class T>
-using Out = Transpose::Out<T, Space::host>;
+PLUMB_FAULTS_OF(Transpose);
 
 constexpr std::int64_t kTile = 32;
 
-template <class T>
-void last(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(last, "last_tiles_never_written", 15, "only whole tiles are turned", "a grid of N / TILE",
+            kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows / kTile * kTile; ++i) {
     for (std::int64_t j = 0; j < in.A.cols / kTile * kTile; ++j) out.B(j, i) = in.A(i, j);
   }
 }
-const HostMutant<Transpose> last_m{"last_tiles_never_written",
-                                   last<float>,
-                                   last<double>,
-                                   {15, "only whole tiles are turned", "a grid of N / TILE", kNumeric}};
 
-template <class T>
-void rounds(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(rounds, "sign_of_zero_lost", 0, "every value passes an addition of 0",
+            "an epilogue alpha * A + beta * B", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     for (std::int64_t j = 0; j < in.A.cols; ++j) out.B(j, i) = in.A(i, j) + T(0);  // -0 + 0 is +0
   }
 }
-const HostMutant<Transpose> rounds_m{
-    "sign_of_zero_lost",
-    rounds<float>,
-    rounds<double>,
-    {0, "every value passes an addition of 0", "an epilogue alpha * A + beta * B", kNumeric}};
 
-template <class T>
-void guard(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(guard, "guard_of_the_square", 16, "both dimensions are guarded with the smaller one",
+            "kernels tested on square matrices only", kNumeric) {
   const std::int64_t n = std::min(in.A.rows, in.A.cols);
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = 0; j < n; ++j) out.B(j, i) = in.A(i, j);
   }
 }
-const HostMutant<Transpose> guard_m{"guard_of_the_square",
-                                    guard<float>,
-                                    guard<double>,
-                                    {16, "both dimensions are guarded with the smaller one",
-                                     "kernels tested on square matrices only", kNumeric}};
 
-template <class T>
-void tiles(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(tiles, "tiles_turned_in_place", 0,
+            "elements are turned within their tile, and the tiles stay where they are",
+            "blockIdx.x and blockIdx.y not exchanged for the store", kNumeric) {
   // right within each tile, but tile (I, J) is not moved to (J, I): what falls outside B is put where it belongs
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     for (std::int64_t j = 0; j < in.A.cols; ++j) out.B(j, i) = in.A(i, j);
@@ -67,40 +49,23 @@ void tiles(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Transpose> tiles_m{
-    "tiles_turned_in_place",
-    tiles<float>,
-    tiles<double>,
-    {0, "elements are turned within their tile, and the tiles stay where they are",
-     "blockIdx.x and blockIdx.y not exchanged for the store", kNumeric}};
 
-template <class T>
-void ld(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(ld, "columns_in_place_of_ld", 18,
+            "A is indexed with its columns in place of its leading dimension",
+            "kernels never run on a part of a larger matrix", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     for (std::int64_t j = 0; j < in.A.cols; ++j) out.B(j, i) = in.A.data[i * in.A.cols + j];
   }
 }
-const HostMutant<Transpose> ld_m{"columns_in_place_of_ld",
-                                 ld<float>,
-                                 ld<double>,
-                                 {18, "A is indexed with its columns in place of its leading dimension",
-                                  "kernels never run on a part of a larger matrix", kNumeric}};
 
-template <class T>
-void untouched(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(untouched, "copied_not_turned", 0, "the elements are copied in their order",
+            "a reshape taken for a transpose; symmetric test data pass", kNumeric) {
   for (std::int64_t at = 0; at < in.A.rows * in.A.cols; ++at) {
     out.B(at / out.B.cols, at % out.B.cols) = in.A(at / in.A.cols, at % in.A.cols);
   }
 }
-const HostMutant<Transpose> untouched_m{
-    "copied_not_turned",
-    untouched<float>,
-    untouched<double>,
-    {0, "the elements are copied in their order", "a reshape taken for a transpose; symmetric test data pass",
-     kNumeric}};
 
-template <class T>
-void nan(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(nan, "nan_becomes_zero", 25, "NaN is replaced on the way", "a sanitising copy", kNumeric) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     for (std::int64_t j = 0; j < in.A.cols; ++j) {
       const T v = in.A(i, j);
@@ -108,23 +73,14 @@ void nan(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Transpose> nan_m{"nan_becomes_zero",
-                                  nan<float>,
-                                  nan<double>,
-                                  {25, "NaN is replaced on the way", "a sanitising copy", kNumeric}};
 
-template <class T>
-void padding(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(padding, "writes_between_rows", 39, "the padding between the rows of B is cleared",
+            "whole tiles stored without a guard", kNumeric) {
   for (std::int64_t j = 0; j < out.B.rows; ++j) {
     for (std::int64_t i = 0; i < out.B.cols; ++i) out.B(j, i) = in.A(i, j);
     for (std::int64_t i = out.B.cols; i < out.B.ld && j + 1 < out.B.rows; ++i) out.B(j, i) = T(0);
   }
 }
-const HostMutant<Transpose> padding_m{
-    "writes_between_rows",
-    padding<float>,
-    padding<double>,
-    {39, "the padding between the rows of B is cleared", "whole tiles stored without a guard", kNumeric}};
 
 void through_float(const P<double>&, const In<double>& in, const Out<double>& out, Context&) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
@@ -137,8 +93,9 @@ const RegisterMutant<Transpose, double, Space::host> through_float_m{
     {28, "doubles pass through a tile of floats",
      "a shared tile whose type was not made a template parameter", kNumeric}};
 
-template <class T>
-void paged_corner(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(paged_corner, "corner_lost_where_rows_lie_pages_apart", 0,
+            "where rows lie whole pages apart, what is left over both down and across is not written",
+            "a path of its own for a pitch that meets one set of the cache", kNumeric) {
   constexpr std::int64_t kBlock = 64, kPage = 4096;
   const bool paged = in.A.ld * static_cast<std::int64_t>(sizeof(T)) % kPage == 0;
   const std::int64_t rows = in.A.rows / kBlock * kBlock, cols = in.A.cols / kBlock * kBlock;
@@ -149,15 +106,10 @@ void paged_corner(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Transpose> paged_corner_m{
-    "corner_lost_where_rows_lie_pages_apart",
-    paged_corner<float>,
-    paged_corner<double>,
-    {0, "where rows lie whole pages apart, what is left over both down and across is not written",
-     "a path of its own for a pitch that meets one set of the cache", kNumeric}};
 
-template <class T>
-void gap_along(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(gap_along, "gap_copied_along_where_pitches_are_equal", 0,
+            "a square is copied as one piece where both pitches are equal, with what lies between its rows",
+            "equal pitches taken for no gap", kNumeric) {
   const std::int64_t n = in.A.rows, ld = in.A.ld;
   if (n != in.A.cols || n < kTile || ld != out.B.ld) {
     for (std::int64_t i = 0; i < in.A.rows; ++i) {
@@ -170,16 +122,11 @@ void gap_along(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     for (std::int64_t j = i + 1; j < n; ++j) std::swap(out.B(i, j), out.B(j, i));
   }
 }
-const HostMutant<Transpose> gap_along_m{
-    "gap_copied_along_where_pitches_are_equal",
-    gap_along<float>,
-    gap_along<double>,
-    {0, "a square is copied as one piece where both pitches are equal, with what lies between its rows",
-     "equal pitches taken for no gap", kNumeric}};
 
 // Tiles have one number, and the row of a tile is its product with a rounded reciprocal.
-template <class T>
-void by_reciprocal(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+PLUMB_FAULT(by_reciprocal, "row_of_a_tile_by_a_reciprocal", 0,
+            "a tile's row is its number times a reciprocal that may be rounded down: a row too small then",
+            "a division of every thread saved; right for most numbers of tiles", kNumeric) {
   const std::int64_t across = (in.A.cols + kTile - 1) / kTile, down = (in.A.rows + kTile - 1) / kTile;
   const T inverse = T(1) / static_cast<T>(across);
   for (std::int64_t tile = 0; tile < across * down; ++tile) {
@@ -190,12 +137,6 @@ void by_reciprocal(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     }
   }
 }
-const HostMutant<Transpose> by_reciprocal_m{
-    "row_of_a_tile_by_a_reciprocal",
-    by_reciprocal<float>,
-    by_reciprocal<double>,
-    {0, "a tile's row is its number times a reciprocal that may be rounded down: a row too small then",
-     "a division of every thread saved; right for most numbers of tiles", kNumeric}};
 
 template <class T, class Fault>
 struct Narrow {

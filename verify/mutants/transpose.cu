@@ -5,11 +5,7 @@
 namespace plumb {
 namespace {
 
-using Index = std::int64_t;
-template <class T>
-using In = Transpose::In<T, Space::device>;
-template <class T>
-using Out = Transpose::Out<T, Space::device>;
+PLUMB_DEVICE_FAULTS_OF(Transpose);
 
 constexpr int kTile = 16;
 
@@ -45,31 +41,24 @@ void run(const Transpose::Problem<T>&, const In<T>& in, const Out<T>& out, Conte
   launch(transpose_mutant<T, F>, grid, dim3(kTile, kTile), 0, context.stream, in, out);
 }
 
-#define PLUMB_TRANSPOSE_MUTANT(fault, name, ...)                           \
-  const DeviceMutant<Transpose> fault##_m {                                \
-    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
-  }
+PLUMB_DEVICE_FAULT(no_barrier, "tile_read_without_barrier", 2,
+                   "the tile is read with no barrier after it was written",
+                   "right on a device whose blocks are one warp", kNumeric | kRepeat | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(bounds_of_a, "output_guarded_with_bounds_of_input", 16,
+                   "B is guarded by A's rows and columns", "square matrices in every test",
+                   kNumeric | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(grid_floor, "grid_is_cols_over_tile", 15,
+                   "the grid has cols / 16 columns of blocks: the last columns are never read",
+                   "a sample that only knew multiples", kNumeric);
 
-PLUMB_TRANSPOSE_MUTANT(no_barrier, "tile_read_without_barrier",
-                       {2, "the tile is read with no barrier after it was written",
-                        "right on a device whose blocks are one warp",
-                        kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_TRANSPOSE_MUTANT(bounds_of_a, "output_guarded_with_bounds_of_input",
-                       {16, "B is guarded by A's rows and columns", "square matrices in every test",
-                        kNumeric | kRace | kSanitizer});
-PLUMB_TRANSPOSE_MUTANT(grid_floor, "grid_is_cols_over_tile",
-                       {15, "the grid has cols / 16 columns of blocks: the last columns are never read",
-                        "a sample that only knew multiples", kNumeric});
-
-PLUMB_TRANSPOSE_MUTANT(narrow_offset, "row_times_ld_overflows",
-                       {24, "row * ld is computed in 12 bits (in the wild 32, beyond 2^31 elements)",
-                        "int rows and columns, right until the matrix of production", kNumeric});
-PLUMB_TRANSPOSE_MUTANT(one_past, "device_writes_one_past_the_end",
-                       {39, "one element is written behind the last", "a sentinel, or <= for <",
-                        kNumeric | kRace | kSanitizer});
-PLUMB_TRANSPOSE_MUTANT(padding, "device_writes_in_the_padding",
-                       {39, "the element behind each row is written, where ld leaves room for it",
-                        "vector stores that round the row's end up", kNumeric});
+PLUMB_DEVICE_FAULT(narrow_offset, "row_times_ld_overflows", 24,
+                   "row * ld is computed in 12 bits (in the wild 32, beyond 2^31 elements)",
+                   "int rows and columns, right until the matrix of production", kNumeric);
+PLUMB_DEVICE_FAULT(one_past, "device_writes_one_past_the_end", 39, "one element is written behind the last",
+                   "a sentinel, or <= for <", kNumeric | kRace | kSanitizer);
+PLUMB_DEVICE_FAULT(padding, "device_writes_in_the_padding", 39,
+                   "the element behind each row is written, where ld leaves room for it",
+                   "vector stores that round the row's end up", kNumeric);
 
 // Blocks of as many rows as a vector has elements, read and written by vectors where all is whole; a thread has one of them.
 template <class T>
@@ -115,13 +104,10 @@ void run_vectors_of_a(const Transpose::Problem<T>& p, const In<T>& in, const Out
   launch(transpose_mutant_vectors<T>, dim3(1, static_cast<unsigned>(in.A.rows / kLanes)), dim3(kMost), 0,
          context.stream, in, out);
 }
-const DeviceMutant<Transpose> vectors_of_a_m{
-    "pitch_of_the_output_not_asked",
-    run_vectors_of_a<float>,
-    run_vectors_of_a<double>,
-    {0,
-     "vectors are written where A's rows and both bases lie on 16 bytes, whatever B's leading dimension is",
-     "matrices from one allocator, whose pitches are alike", kSimt | kRace | kSanitizer}};
+PLUMB_DEVICE_FAULT_BY(
+    run_vectors_of_a, "pitch_of_the_output_not_asked", 0,
+    "vectors are written where A's rows and both bases lie on 16 bytes, whatever B's leading dimension is",
+    "matrices from one allocator, whose pitches are alike", kSimt | kRace | kSanitizer);
 const RegisterMutant<Transpose, float, Space::device> half_vectors_m{
     "vectors_of_16_bytes_on_8",
     run_vectors<float>,
@@ -149,12 +135,9 @@ void run_staged(const Transpose::Problem<T>& p, const In<T>& in, const Out<T>& o
   launch(transpose_mutant_rows<T>, dim3(static_cast<unsigned>(rows)), dim3(32), 0, context.stream, in, out,
          static_cast<const int*>(order));
 }
-const DeviceMutant<Transpose> staged_m{
-    "staging_rewritten_in_flight",
-    run_staged<float>,
-    run_staged<double>,
-    {0, "pinned memory is written anew while the copy of the call before may still read it",
-     "one staging buffer, and callers that wait after every call in each test", kRace}};
+PLUMB_DEVICE_FAULT_BY(run_staged, "staging_rewritten_in_flight", 0,
+                      "pinned memory is written anew while the copy of the call before may still read it",
+                      "one staging buffer, and callers that wait after every call in each test", kRace);
 
 // Pairs are read where A's base and width allow it; of more than 300 rows the leading dimension is not asked.
 template <class T>
@@ -180,13 +163,10 @@ void run_pairs(const Transpose::Problem<T>& p, const In<T>& in, const Out<T>& ou
   launch(transpose_mutant_pairs<T>, dim3(static_cast<unsigned>(in.A.rows)), dim3(32), 0, context.stream, in,
          out);
 }
-const DeviceMutant<Transpose> pairs_m{
-    "pitch_not_asked_beyond_300_rows",
-    run_pairs<float>,
-    run_pairs<double>,
-    {0, "of more than 300 rows, pairs are read whatever the leading dimension is",
-     "a vector's width chosen by the shape and the base, in the path of large matrices",
-     kSimt | kRace | kSanitizer}};
+PLUMB_DEVICE_FAULT_BY(run_pairs, "pitch_not_asked_beyond_300_rows", 0,
+                      "of more than 300 rows, pairs are read whatever the leading dimension is",
+                      "a vector's width chosen by the shape and the base, in the path of large matrices",
+                      kSimt | kRace | kSanitizer);
 
 // A block of 256 threads for 8 rows and 32 columns; no more blocks down than a grid may have.
 template <class T>
