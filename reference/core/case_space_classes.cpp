@@ -88,8 +88,11 @@ CaseSpace& CaseSpace::alike(const std::vector<std::string>& extents) {
                        [](const ValueClass& c) { return c.low == kBeyondTiles; });
   };
   if (equal.size() != 2 || !std::all_of(equal.begin(), equal.end(), may_be_large)) return *this;
-  return one_case({"alike, several tiles", fmt::format("{}=300,{}=300", extents[0], extents[1]),
-                   "a square of several tiles", Met::dear});
+  const Trap trap{"alike, several tiles", fmt::format("{}=300,{}=300", extents[0], extents[1]),
+                  "a square of several tiles", Met::dear};
+  // many arrays of such a size are too large
+  if (has(kFillKey) && !fits(values_of(trap, false).front(), kDearOnce)) return *this;
+  return one_case(trap);
 }
 
 // Extents beyond a warp that leave 1, 2 and 3 of groups of four: each has code of its own for what is left, and a kernel may be made for one
@@ -111,6 +114,14 @@ CaseSpace& CaseSpace::one_case(const Trap& trap) {
 }
 
 CaseSpace& CaseSpace::complete() {
+  // of dense arrays: sizes that the CPU executor has no room for, whatever the others are, are met once, on a device
+  for (std::size_t i = 0; i < parameters_.size() && !layout_.sparse; ++i) {
+    if (parameters_[i].kind != ParameterKind::extent) continue;
+    for (ValueClass& c : parameters_[i].classes) {
+      const std::string least = c.words.empty() ? std::to_string(c.low) : c.words.front();
+      c.once = c.once || (least != "0" && !fits({{i, least}}, kCheapOnce));
+    }
+  }
   for (const std::string& extent : unrolled_) add_rests_of_four(extent);
   for (const Trap& trap : known_traps()) add_trap(trap, true);
   return *this;

@@ -49,6 +49,28 @@ struct BiasReluByFormula : FormulaOf<BiasReluByFormula> {
     return clamp(x + b, A(0), cap);
   }
 };
+// A softmax's weights are kept in bf16 for their product with the values.
+struct NarrowWeights : FormulaOf<NarrowWeights> {
+  static constexpr const char* kName = "narrow_weights";
+  static constexpr const char* kSignature = "s: n m, v: m d -> o: n d";
+  PLUMB_INPUTS(Matrix s, v;)
+  PLUMB_OUTPUTS(Matrix o;)
+  template <class A>
+  static A formula(const A& s, const A& v) {
+    const A e = store(exp(s - shift(s, "m")), Format::bf16);
+    return dot(e, v, "m") / sum(e, "m");
+  }
+};
+struct WideWeights : FormulaOf<WideWeights> {
+  static constexpr const char* kName = "wide_weights";
+  static constexpr const char* kSignature = "s: n m, v: m d -> o: n d";
+  PLUMB_INPUTS(Matrix s, v;)
+  PLUMB_OUTPUTS(Matrix o;)
+  template <class A>
+  static A formula(const A& s, const A& v) {
+    return softmax_mean(s, v, "m");
+  }
+};
 struct NotAShift : FormulaOf<NotAShift> {
   static constexpr const char* kName = "not_a_shift";
   static constexpr const char* kSignature = "x: n d -> y: n d";
@@ -407,6 +429,43 @@ TEST_CASE("formulas: no right order of evaluation fails its bound, and faults do
   all_rows<float>(20, {Dtype::bf16});
 }
 
+// The mean of values by weights that are kept in bf16.
+template <class Op>
+void mean_by_narrow_weights(const typename Op::template In<float, Space::host>& in,
+                            const typename Op::template Out<float, Space::host>& out) {
+  for (std::int64_t i = 0; i < in.s.rows; ++i) {
+    float max = in.s(i, 0), sum = 0;
+    for (std::int64_t j = 1; j < in.s.cols; ++j) max = std::max(max, in.s(i, j));
+    const auto weight = [&](std::int64_t j) {
+      return static_cast<float>(representable(Format::bf16, std::exp(in.s(i, j) - max)));
+    };
+    for (std::int64_t j = 0; j < in.s.cols; ++j) sum += weight(j);
+    for (std::int64_t d = 0; d < in.v.cols; ++d) {
+      float mean = 0;
+      for (std::int64_t j = 0; j < in.s.cols; ++j) mean += weight(j) * in.v(j, d);
+      out.o(i, d) = mean / sum;
+    }
+  }
+}
+
+TEST_CASE("formulas: what is stored in between is right where the formula says so, and else is found") {
+  for (const Dtype dtype : {Dtype::f32, Dtype::bf16_f32}) {
+    Tally declared, undeclared;
+    for (const char* const fill : {"real", "positive", "few"}) {
+      const std::string c = fmt::format("n=40,m=129,d=5,spread=1,mean=0,fill={},seed=8", fill);
+      judge<NarrowWeights, float>(declared, {dtype}, c, Arithmetic::native,
+                                  [](const auto&, const auto& in, const auto& out) {
+                                    mean_by_narrow_weights<NarrowWeights>(in, out);
+                                  });
+      judge<WideWeights, float>(
+          undeclared, {dtype}, c, Arithmetic::native,
+          [](const auto&, const auto& in, const auto& out) { mean_by_narrow_weights<WideWeights>(in, out); });
+    }
+    check_right("weights in bf16, declared", declared);
+    check_found("weights in bf16, undeclared", undeclared);
+  }
+}
+
 TEST_CASE("formulas, nightly: the same of 100,000 rows a formula and type" * doctest::skip()) {
   all_rows<float>(1400);
   all_rows<double>(1400);
@@ -484,10 +543,45 @@ TEST_CASE("formulas: an extent without which there is no answer is never 0, and 
   CHECK(may_be_none(formula_of<GatLayer>(), "m"));  // no entries: the formula says what that gives
 }
 
+TEST_CASE("formulas: a known trap with a fill that an operator lacks is none of it") {
+  CaseSpace space("op");
+  formula_of<Attention>().describe(space);
+  space.complete();
+  bool scaled = false, tiles = false;
+  for (const Parameter& p : space.parameters()) {
+    scaled = scaled || p.key.find("fill=hostile") != std::string::npos ||
+             p.key.find("fill=scaled") != std::string::npos;
+    tiles = tiles || p.key.find("fill=real") != std::string::npos;
+  }
+  CHECK(!scaled);
+  CHECK(tiles);  // those of a fill that it has are there
+}
+
 TEST_CASE("formulas: the scores of attention do not grow with the terms of their products") {
   CHECK(formula_of<Attention>().graph().scores_along(0) == std::vector<std::string>{"d"});
   CHECK(formula_of<Attention>().graph().scores_along(2).empty());  // the values
   CHECK(formula_of<Softmax>().graph().scores_along(0).empty());
+}
+
+TEST_CASE("formulas: a member of another kind than its array is named, and so is a result of other extents") {
+  const auto message = [](const Formula& f, const FormulaCall& call) -> std::string {
+    Arena arena;
+    FormulaCall made = call;
+    try {
+      f.make<float>(parse_case("softmax.f32(n=3,d=4,spread=1,mean=0,fill=real,seed=1)"), arena, made);
+    } catch (const Error& e) { return e.what(); }
+    return "";
+  };
+  FormulaCall call;
+  call.inputs.push_back({nullptr, Format::f32, 0, 0, 0, nullptr, nullptr, 0, true});  // a Vector
+  call.outputs.push_back({nullptr, Format::f32, 0, 0, 0, nullptr, nullptr, 0, false});
+  CHECK(message(formula_of<Softmax>(), call) ==
+        "softmax: the signature's x (n, d) is a Matrix, its member a Vector");
+  CHECK_THROWS_WITH_AS(
+      Formula("op", "x: n d -> y: n d",
+              [](const std::vector<Expression>& a) -> Formula::Outputs { return {mean(a[0], "d")}; }, nullptr,
+              Arithmetic::Transform::none, {}),
+      "op: the formula's result has the extents (n), its output y has (n, d)", Error);
 }
 
 TEST_CASE("formulas: what is no shift is refused") {

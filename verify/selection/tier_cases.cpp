@@ -20,7 +20,7 @@ constexpr std::uint64_t kCoverSeed = 1;
 struct Limits {
   CaseLimit small, thin, once, context;
 };
-constexpr Limits kDeviceLimits{{5e4, 2e5}, {2.9e5, 1e6}, {1e6, 1.3e6}, {1e5, 2e5}};
+constexpr Limits kDeviceLimits{{5e4, 2e5}, {2.9e5, 1e6}, {1.6e6, 1.6e6}, {1e5, 2e5}};
 constexpr Limits kExecutorLimits{{4e3, 1.2e4}, kCheapOnce, kDearOnce, {8e3, 2.5e4}};
 constexpr CaseLimit kFullLimit{2e6, 2e7};
 constexpr double kLargestElement = 8;  // bytes
