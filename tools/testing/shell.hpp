@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -15,6 +16,12 @@ struct Outcome {
   std::string text;    // stdout and stderr
 
   [[nodiscard]] bool has(const std::string& part) const { return text.find(part) != std::string::npos; }
+  [[nodiscard]] std::size_t longest_line() const {
+    std::size_t longest = 0, begin = 0;
+    for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+      longest = std::max(longest, end - begin);
+    return std::max(longest, text.size() - begin);
+  }
   /// From 0; -1: the last.
   [[nodiscard]] std::string line(int index) const {
     std::string body = text;

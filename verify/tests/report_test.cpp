@@ -12,7 +12,7 @@
 #include "datasets/tests/scratch.hpp"
 #include "reference/core/error.hpp"
 #include "verify/engine/operators.hpp"
-#include "verify/report/common.hpp"
+#include "verify/report/failures.hpp"
 #include "verify/report/failure_folder.hpp"
 #include "verify/report/page.hpp"
 #include "verify/report/record_file.hpp"
