@@ -83,7 +83,7 @@ td.p,td.f,td.m,td.u,td.s{color:#000}
 .pt{color:var(--good)}.ft,.bad{color:var(--bad)}.st{opacity:.8}
 .wide{overflow-x:auto}table{border-collapse:collapse}th{font-weight:500;text-align:left;white-space:nowrap;padding-right:1em}
 td{padding:1px .5em}td.n{text-align:right}td.c{line-height:11px;max-width:80em}
-.matrix tr,.rows tr{border-bottom:1px solid var(--line)}
+.matrix tr,.rows tr{border-bottom:1px solid var(--line)}.matrix th,.matrix td{vertical-align:top}
 td.c i,.chip i{display:inline-block;width:10px;height:10px;margin-right:1px;border-radius:2px;font:bold 10px/10px sans-serif;text-align:center;color:#000;vertical-align:top;overflow:hidden}
 .chip i{vertical-align:baseline}i.f::before{content:"\D7"}i.m::before{content:"~"}i.s::before{content:"\2013"}i.u::before{content:"?"}
 .chip{margin-right:1em;white-space:nowrap}svg.h path{stroke:currentColor;opacity:.5}

@@ -80,14 +80,22 @@ std::string excerpt(const Place& p) {
   std::string out = "<pre>", line;
   for (int n = 1; n <= p.line + kLinesAround && std::getline(in, line); ++n) {
     if (n < p.line - kLinesAround) continue;
-    const std::string shown = fmt::format("{:5}  {}", n, escaped(line));
-    out += n == p.line ? "<b>" + shown + "</b>\n" : shown + "\n";
+    const char* const tag = n == p.line ? "b" : "span";
+    out += fmt::format("<{0}>{1:5}  {2}</{0}>", tag, n, escaped(line));
   }
   return out + "</pre>\n";
 }
 
-std::string side(const Place& place, const ThreadId& thread) {
-  return fmt::format("<div>{}<br><span class=dim>{}</span>\n{}</div>\n", show_place(place),
+// What the finding's text says of a place: "written here" of "'part' is written here and read there".
+std::string said_of(const Finding& f, const std::string& where) {
+  const std::size_t at = f.text.find(" " + where);
+  if (at == std::string::npos) return where;
+  const std::size_t begin = f.text.rfind(' ', at - 1) + 1;
+  return escaped(f.text.substr(begin, at - begin)) + " " + where;
+}
+
+std::string side(const std::string& said, const Place& place, const ThreadId& thread) {
+  return fmt::format("<div><h3>{}</h3>{}<br><span class=dim>{}</span>\n{}</div>\n", said, show_place(place),
                      show_thread(thread), excerpt(place));
 }
 
@@ -122,7 +130,7 @@ std::string lane(const TrailStep* s) {
 
 // Both threads' steps from top to bottom, a row for each; what both met goes across.
 std::string steps_of(const Finding& f) {
-  const auto left = before_access(f.other_trail), right = before_access(f.trail);
+  const auto left = before_access(f.trail), right = before_access(f.other_trail);
   std::string out;
   std::size_t i = 0, j = 0;
   while (i < left.size() || j < right.size()) {
@@ -149,16 +157,16 @@ std::string steps_of(const Finding& f) {
 std::string drawing(const Finding& f) {
   std::string out = "<div class=lanes>\n";
   out += fmt::format("<div><strong>{}</strong></div><div></div><div><strong>{}</strong></div>\n",
-                     show_thread(f.other_thread), show_thread(f.thread));
+                     show_thread(f.thread), show_thread(f.other_thread));
   out += steps_of(f);
-  const auto access = [](const Place& p) {
-    return "<div><span class=access>" + show_place(p) + "</span></div>";
+  const auto access = [&](const char* where, const Place& p) {
+    return fmt::format("<div><span class=access>{}<br>{}</span></div>", said_of(f, where), show_place(p));
   };
-  out += access(f.other_place) + "<div class=missing><i></i>no order between these two<i></i></div>" +
-         access(f.place) + "\n</div>\n";
+  out += access("here", f.place) + "<div class=missing><i></i>no order between these two<i></i></div>" +
+         access("there", f.other_place) + "\n</div>\n";
   if (f.other_trail.empty() && !f.other_thread.host)
     out +=
-        "<p class=dim>What the first thread met is not kept: its block has ended, or it met nothing.</p>\n";
+        "<p class=dim>What the other thread met is not kept: its block has ended, or it met nothing.</p>\n";
   return out;
 }
 
@@ -169,8 +177,9 @@ std::string section(const Finding& f) {
   if (!f.hint.empty()) out += "<p><strong>" + escaped(f.hint) + "</strong></p>\n";
   if (f.repeats > 1) out += fmt::format("<p class=dim>seen {} times</p>\n", f.repeats);
   out += "<div class=two>\n";
-  if (f.has_other) out += side(f.other_place, f.other_thread);
-  out += side(f.place, f.thread) + "</div>\n";
+  out += side(f.has_other ? said_of(f, "here") : "here", f.place, f.thread);
+  if (f.has_other) out += side(said_of(f, "there"), f.other_place, f.other_thread);
+  out += "</div>\n";
   if (f.kind == FindingKind::race) out += drawing(f);
   return out + "</section>\n";
 }
