@@ -49,6 +49,7 @@ HelpWords help_words() {
       {"verify --mutants", "does the judge kill every mutant?"},
       {"verify --mutate 'spmv/cpu/*' --sample 200", "machine-made mutants of those variants"},
       {"verify --list | --describe spmv", "what there is"},
+      {"verify report trend reports/*.json", "stored reports one after the other: a page, a badge"},
   };
   w.notes = {
       {"globs",

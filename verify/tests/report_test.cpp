@@ -1,6 +1,7 @@
 // Reports: whole after every record, also on a full disk; and what they hold.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "verify/report/record_file.hpp"
 #include "verify/report/reporter.hpp"
 #include "verify/report/table.hpp"
+#include "verify/report/trend.hpp"
 
 using namespace plumb;
 using plumb::test::FullDisk;
@@ -249,6 +251,35 @@ TEST_CASE("a table's columns never touch; a name that is too long has a line of 
                       "operator  mutant           no.   numeric", "masked_attention  short      1    killed",
                       "gemm  k_tail_dropped_in_the_last_tile",
                       "                            14  \033[31msurvived\033[0m", "  a note"});
+}
+
+TEST_CASE("stored reports in the order of their times: what changed last, a page and a badge") {
+  const Scratch folder;
+  const auto report = [&](const std::string& name, const char* begun, const char* verdict, const char* tail) {
+    return folder.write(
+        name, fmt::format("{{\"plumbline\":\"1\",\"planned\":2,\"begun\":\"{}\"}}\n"
+                          "{{\"operator\":\"spmv\",\"variant\":\"user/<x>\",\"verdict\":\"{}\"}}\n"
+                          "{{\"operator\":\"spmv\",\"variant\":\"user/y\",\"verdict\":\"pass\"}}\n{}",
+                          begun, verdict, tail));
+  };
+  const std::string second = report("b1.json", "2026-01-02T00:00:00Z", "crash", "{\"complete\":true}\n"),
+                    first = report("c0.json", "2026-01-01T00:00:00Z", "marginal", "{\"complete\":true}\n"),
+                    cut = report("cut.json", "2026-01-03T00:00:00Z", "pass", "");
+  const std::vector<TrendRun> runs = read_trend({second, first});
+  CHECK(trend_text(runs) ==
+        "c0  2 passed, 0 failed, 0 skipped\nb1  1 passed, 1 failed, 0 skipped\nfails now: spmv user/<x>\n");
+  const std::string page = trend_page(runs);
+  CHECK(contains(page, "<li>fails now: spmv user/&lt;x&gt;"));
+  CHECK_FALSE(contains(page, folder.path()));
+  CHECK(contains(badge(runs[0]), "verify: 2 passed"));
+  CHECK(contains(badge(runs[1]), "verify: 1 failed"));
+  CHECK(contains(badge(read_trend({cut}).front()), "verify: not complete"));
+  CHECK(contains(trend_text(read_trend({second, first, cut})), "passes again: spmv user/<x>"));
+  CHECK_THROWS_WITH_AS((void)read_trend({folder.write("x.json", "{\"a\":1}\n")}),
+                       doctest::Contains("x.json:1: not a report"), Error);
+  CHECK_THROWS_WITH_AS((void)read_trend({folder.write("y.json", "{\"planned\":1}\n{\"verd\n")}),
+                       doctest::Contains("y.json:2: not a line"), Error);
+  CHECK_THROWS_AS((void)read_trend({folder.path() + "/none.json"}), Error);
 }
 
 TEST_CASE("a page names no folder of the machine that made it") {
