@@ -634,7 +634,8 @@ class Rules(unittest.TestCase):
         place = f"{self.folder}/rules.cu"
         for line, text in ((16, "int v = s[63 - threadIdx.x];"), (18, "s[threadIdx.x] = v + 1;")):
             self.assertIn(f"<b>   {line}    {text}</b>", page)
-            self.assertRegex(page, rf"<span class=access>(read|written) (here|there)<br>{re.escape(place)}:{line}</span>")
+            at = rf"{re.escape(place)}:{line}"
+            self.assertRegex(page, rf"<span class=access>(read|written) (here|there)<br>{at}</span>")
         self.assertIn("<div class=both>__syncthreads, line 15:", page)
         self.assertIn("<span class=step>__syncwarp, line 17</span>", page)
         self.assertLess(page.index("__syncthreads, line 15"), page.index("__syncwarp, line 17"))

@@ -129,8 +129,8 @@ std::string html_row(const BenchResult& r, const Columns& c) {
   if (c.prepare)
     out += fmt::format("<td>{}</td><td>{}</td>", r.prepare >= 0 && r.has_times() ? time_text(r.prepare) : "-",
                        pays_text(r.pays_after));
-  return out + fmt::format("<td{}>{}</td></tr>\n", r.has_times() ? "" : " class=bad",
-                           escape_markup(notes_of(r)));
+  return out +
+         fmt::format("<td{}>{}</td></tr>\n", r.has_times() ? "" : " class=bad", escape_markup(notes_of(r)));
 }
 
 // One picture of a ladder: a row per variant with its times, its speed beside the vendor's, and its share of the roof.

@@ -64,8 +64,8 @@ struct Record {
   std::string output;               // that output's name
   double seconds = 0;               // the longest run, the kernel's call alone
   int runs = 0;
-  int two_callers = 0;        // of the runs, in which a second caller called the variant at the same time
-  bool differs = false;       // two runs placed alike gave different bits, whatever the verdict
+  int two_callers = 0;   // of the runs, in which a second caller called the variant at the same time
+  bool differs = false;  // two runs placed alike gave different bits, whatever the verdict
   Wrote wrote = Wrote::unknown;
   bool wants_device = false;  // skipped because there is no device that could run it
   std::string repro;          // the command that repeats it

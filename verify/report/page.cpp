@@ -74,7 +74,7 @@ std::string page_head(std::string_view title) {
 :root{color-scheme:light dark;--p:#3a9d5d;--m:#d9a404;--f:#e5484d;--s:#b9c0c7;--u:#b07cd8;--line:#d5dae0;--good:#1a7f37;--bad:#c8232c;--soft:#f6f8fa}
 @media(prefers-color-scheme:dark){:root{--p:#3fa968;--m:#d2a62c;--f:#f0585c;--s:#737d88;--u:#b98be0;--line:#3a4149;--good:#56d364;--bad:#ff7b72;--soft:#1c2128}}
 body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:1500px;padding:0 1em}
-h1{font-size:1.5em}h2{margin-top:1.6em;font-size:1.25em}h3{margin:1em 0 .3em;font-size:1.05em;overflow-wrap:anywhere}
+h1{font-size:1.5em}h2{margin-top:1.6em;font-size:1.25em;overflow-wrap:anywhere}h3{margin:1em 0 .3em;font-size:1.05em;overflow-wrap:anywhere}
 code,pre{font:12px/1.45 ui-monospace,monospace;overflow-wrap:anywhere;white-space:pre-wrap}
 p,li,summary{overflow-wrap:anywhere}summary{cursor:pointer}
 .p{background:var(--p);fill:var(--p)}.m{background:var(--m);fill:var(--m)}.f{background:var(--f);fill:var(--f)}
