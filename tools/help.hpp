@@ -52,23 +52,32 @@ class HelpFormatter final : public CLI::Formatter {
   }
 
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
-    const HelpWords words = app == of_ ? words_ : HelpWords{};
     std::string out;
     for (const std::string& line : wrapped(app->get_description(), columns_)) out += line + "\n";
-    out += usage(app);
-    Rows examples(words.first.begin(), words.first.end());
-    if (all_) examples.insert(examples.end(), words.more.begin(), words.more.end());
-    if (!examples.empty()) out += "\nexamples\n" + rows(examples, kExample);
-    out += commands(app) + options(app);
-    for (const HelpNote& note : words.notes)
-      out += fmt::format("\n{}\n", note.title) + rows({note.lines.begin(), note.lines.end()}, kOption);
-    const std::string footer = app->get_footer();
-    return footer.empty() ? out : out + "\n" + footer + "\n";
+    return out + usage(app) + examples(app, all_) + commands(app) + options(app) + notes(app);
   }
+
+  /// What follows the options on a page of its own: every example, and the notes.
+  [[nodiscard]] std::string words_of(const CLI::App* app) const { return examples(app, true) + notes(app); }
 
  private:
   using Rows = std::vector<std::pair<std::string, std::string>>;
   static constexpr std::size_t kLeastColumns = 60, kOption = 22, kExample = 46;
+
+  [[nodiscard]] std::string examples(const CLI::App* app, bool all) const {
+    if (app != of_ || words_.first.empty()) return "";
+    Rows pairs(words_.first.begin(), words_.first.end());
+    if (all) pairs.insert(pairs.end(), words_.more.begin(), words_.more.end());
+    return "\nexamples\n" + rows(pairs, kExample);
+  }
+
+  [[nodiscard]] std::string notes(const CLI::App* app) const {
+    std::string out;
+    for (const HelpNote& note : app == of_ ? words_.notes : std::vector<HelpNote>{})
+      out += fmt::format("\n{}\n", note.title) + rows({note.lines.begin(), note.lines.end()}, kOption);
+    const std::string footer = app->get_footer();
+    return footer.empty() ? out : out + "\n" + footer + "\n";
+  }
 
   // Pairs in two columns, the left at most so wide; what is longer has a line of its own.
   [[nodiscard]] std::string rows(const Rows& pairs, std::size_t most) const {
