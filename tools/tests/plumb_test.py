@@ -192,7 +192,8 @@ class Plumb(unittest.TestCase):
 
     def test_help_is_in_groups_of_at_most_100_columns_and_the_version_is_the_projects(self):
         for words in (["help"], ["simt", "--help"]):
-            text = subprocess.run([ROOT / "tools/plumb", *words], check=True, capture_output=True, text=True).stdout
+            ran = subprocess.run([ROOT / "tools/plumb", *words], check=True, capture_output=True, text=True)
+            text = ran.stdout
             self.assertLessEqual(max(len(line) for line in text.splitlines()), 100)
             self.assertIn("\nexamples\n", text)
         self.assertIn("--strict ", text)
