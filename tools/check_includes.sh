@@ -48,7 +48,7 @@ room gpu/simt gpu/simt/ gpu/device/ reference/core/
     room "gpu/$op" "gpu/$op/" gpu/gemm/ gpu/gemv/ gpu/common/ gpu/device/ reference/ $vendors
   done
 }
-room verify verify/ reference/ gpu/device/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp tools/terminal.hpp tools/option_table.hpp manifest.inc simt_manifest.inc contracts.inc
+room verify verify/ reference/ gpu/device/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp tools/terminal.hpp tools/option_table.hpp tools/help.hpp manifest.inc simt_manifest.inc contracts.inc
 # inside verify: drawing, image <- engine <- judge, engine <- selection; { selection, judge } <- sweep;  judge <- report;  sweep, report <- bench, cli
 ground="verify/image/ verify/drawing/ verify/mutants/mutant.hpp verify/operators.hpp reference/"
 below="$ground verify/engine/ verify/judge/ datasets/"
@@ -60,8 +60,8 @@ below="$ground verify/engine/ verify/judge/ datasets/"
   room verify/interposed verify/interposed/ verify/engine/collisions.hpp verify/engine/resource_use.hpp
   room verify/judge $below tools/
   room verify/selection $ground verify/engine/ verify/selection/ datasets/
-  room verify/sweep $below verify/selection/ verify/sweep/
-  room verify/report $below verify/report/
+  room verify/sweep $below verify/selection/ verify/sweep/ tools/terminal.hpp
+  room verify/report $below verify/report/ tools/terminal.hpp
   room verify/bench $below verify/selection/ verify/sweep/ verify/report/ verify/bench/ gpu/ tools/
   room verify/cli $below verify/selection/ verify/sweep/ verify/report/ verify/cli/ tools/ contracts.inc
 }

@@ -17,6 +17,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "tools/dataset_commands.hpp"
+#include "tools/help.hpp"
 #include "tools/option_table.hpp"
 #include "tools/read_options.hpp"
 #include "tools/terminal.hpp"
@@ -193,6 +194,7 @@ std::string unknown_words(const CLI::App& app, const std::vector<std::string>& e
 int run(int argc, char** argv) {
   CLI::App app("Finds, downloads, generates and converts data.", "dataset");
   app.set_version_flag("--version", std::string("plumbline ") + plumb::kVersion);
+  plumb::set_help(app, {}, plumb::asks_for_all(argc, argv));
   app.require_subcommand(0, 1);  // a file may be called what a command is called
   app.footer(
       "Examples:\n"

@@ -23,6 +23,7 @@
 #include "reference/models/metis.hpp"
 #include "reference/parallel/devices.hpp"
 #include "reference/parallel/world.hpp"
+#include "tools/help.hpp"
 #include "tools/infer_ranks.hpp"
 #include "tools/option_table.hpp"
 #include "tools/read_options.hpp"
@@ -90,25 +91,26 @@ void write_json(const std::string& path, const nlohmann::json& json) {
 
 namespace {
 
-constexpr const char* kEnvironment =
-    "environment:\n"
-    "  PLUMB_DATA         folder of the data: it holds sdnn/ and gcn/\n"
-    "  PLUMB_CACHE        where `dataset fetch` keeps what it fetched (else XDG_CACHE_HOME/plumbline, "
-    "~/.cache/plumbline)\n"
-    "  OMP_NUM_THREADS    threads to compute with\n"
-    "exit codes:\n"
-    "  0 correct, or nothing to compare with; 1 an answer differs; 2 usage, bad input, or an output that "
-    "cannot be\n"
-    "  written; 77 no such device; 128 + N ended by signal N\n";
+const std::vector<HelpNote> kEnvironment = {
+    {"environment",
+     {{"PLUMB_DATA", "folder of the data: it holds sdnn/ and gcn/"},
+      {"PLUMB_CACHE",
+       "where `dataset fetch` keeps what it fetched (else XDG_CACHE_HOME/plumbline, ~/.cache/plumbline)"},
+      {"OMP_NUM_THREADS", "threads to compute with"}}},
+    {"exit codes",
+     {{"0", "correct, or nothing to compare with"},
+      {"1", "an answer differs"},
+      {"2", "usage, bad input, or an output that cannot be written"},
+      {"77", "no such device"},
+      {"128 + N", "ended by signal N"}}}};
 
-constexpr const char* kNetworkJson =
-    "network.json: layers of any shape and density, inputs in .mtx, .npz (SciPy), .npy or .tsv beside it\n"
-    "  {\"inputs\": \"x.npz\", \"cap\": 32, \"orientation\": \"outputs x inputs\", \"layers\": [\n"
-    "     {\"file\": \"fc1.npy\", \"bias\": \"b1.npy\"},\n"
-    "     {\"file\": \"fc2.mtx\", \"bias\": -0.3, \"orientation\": \"inputs x outputs\"}]}\n"
-    "  bias: a number, a list, or .npy, one per neuron; cap: a number, or null for none; then ReLU. All "
-    "keys:\n"
-    "  docs/network.md\n";
+const HelpNote kNetworkJson = {
+    "network.json: layers of any shape and density, inputs in .mtx, .npz (SciPy), .npy or .tsv beside it",
+    {{"{\"inputs\": \"x.npz\", \"cap\": 32, \"orientation\": \"outputs x inputs\", \"layers\": [", ""},
+     {"   {\"file\": \"fc1.npy\", \"bias\": \"b1.npy\"},", ""},
+     {"   {\"file\": \"fc2.mtx\", \"bias\": -0.3, \"orientation\": \"inputs x outputs\"}]}", ""},
+     {"bias", "a number, a list, or .npy, one per neuron"},
+     {"cap", "a number, or null for none; then ReLU. All keys: docs/network.md"}}};
 
 CLI::Option* add_size(CLI::App* app, const std::string& name, std::int64_t& to, const std::string& what) {
   return app
@@ -158,11 +160,33 @@ CLI::Option* add_drawn(CLI::App* app, InferOptions& o, const char* what) {
   return drawn;
 }
 
-CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
+HelpWords sdnn_words() {
+  HelpWords w;
+  w.first = {
+      {"infer sdnn --neurons 1024 --layers 120", "the challenge's smallest network"},
+      {"infer sdnn --network my_network --check --out y.npy", "a network of yours"},
+      {"infer sdnn --neurons 16384 --layers 120 --inputs 5k --json out.json", ""},
+      {"infer sdnn --inputs 64 --layers 12 --device simt --check", "the GPU's pipelines without a GPU"},
+      {"infer sdnn --drawn 200 --seed fresh", "networks that nobody chose"}};
+  w.more = {{"infer sdnn --neurons 1024 --layers 120 --inputs 1k --pipeline csr_spmm", ""},
+            {"infer sdnn --neurons 65536 --layers 120 --device gpu --gpus all", ""},
+            {"infer sdnn --neurons 65536 --layers 1920 --device gpu --memory 8GiB", ""}};
+  w.notes = {
+      {"without --data",
+       {{"files are searched in $PLUMB_DATA/sdnn, then in the cache folder; what is not found is", ""},
+        {"generated (official weights; inputs from MNIST where its images lie there, else drawn digits)",
+         ""}}},
+      kNetworkJson};
+  w.notes.insert(w.notes.end(), kEnvironment.begin(), kEnvironment.end());
+  return w;
+}
+
+CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o, bool all) {
   CLI::App* const s = app.add_subcommand("sdnn",
                                          "a sparse network, the Sparse DNN Graph Challenge's or yours: finds "
                                          "the inputs that keep a non-zero value "
                                          "through all layers");
+  set_help(*s, sdnn_words(), all);
   SdnnRequest& data = o.data;
   CLI::Option* const network =
       s->add_option("--network", o.network,
@@ -209,20 +233,8 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
       "--out", o.out,
       "write the final values (inputs, outputs) into this file: .npy, .npz, .mtx and others by ending");
   add_common(s, o);
-  s->footer(std::string("Without --data, files are searched in $PLUMB_DATA/sdnn, then in the cache folder; "
-                        "what is not found "
-                        "is\ngenerated (official weights; inputs from MNIST where its images lie there, else "
-                        "drawn digits).\n"
-                        "examples:\n"
-                        "  infer sdnn --neurons 1024 --layers 120\n"
-                        "  infer sdnn --neurons 1024 --layers 120 --inputs 1k --pipeline csr_spmm\n"
-                        "  infer sdnn --neurons 16384 --layers 120 --inputs 5k --json out.json\n"
-                        "  infer sdnn --inputs 64 --layers 12 --device simt --check\n"
-                        "  infer sdnn --drawn 200 --seed fresh\n"
-                        "  infer sdnn --neurons 65536 --layers 120 --device gpu --gpus all\n"
-                        "  infer sdnn --neurons 65536 --layers 1920 --device gpu --memory 8GiB\n"
-                        "  infer sdnn --network my_network --check --out y.npy\n") +
-            kNetworkJson + kEnvironment);
+  need_first(*s, {"--network", "--neurons", "--layers", "--inputs", "--data", "--pipeline", "--device",
+                  "--check", "--verbose", "--json"});
   return s;
 }
 
@@ -284,8 +296,27 @@ void add_gcn_data(CLI::App* g, GcnOptions& o) {
            "grows to N");
 }
 
-CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
+HelpWords gcn_words() {
+  HelpWords w;
+  w.first = {
+      {"infer gcn --data data/gcn/citeseer_nobias", "a folder of .npy files"},
+      {"infer gcn --data data/gcn/cora_nobias --check", "every element judged"},
+      {"infer gcn --contest 64 16 graph.txt embedding.bin W_64_16.bin --dtype f64", ""},
+      {"infer gcn --drawn 60 --seed fresh --device simt", "networks that nobody chose, without a GPU"}};
+  w.more = {{"infer gcn --data data/gcn/cora_nobias --dtype f64 --pipeline eigen --check", ""},
+            {"infer gcn --data mygraph --device gpu --gpus all --check", ""},
+            {"infer gcn --data mygraph --device gpu --memory 8GiB", ""},
+            {"infer gcn --twin web-Stanford --widths 128-16 --dtype f64 --device gpu --pipeline all -v", ""}};
+  w.notes = {
+      {"without files",
+       {{"$PLUMB_DATA/gcn/cora_nobias is used, then the cache folder; else a graph is generated", ""}}}};
+  w.notes.insert(w.notes.end(), kEnvironment.begin(), kEnvironment.end());
+  return w;
+}
+
+CLI::App* add_gcn(CLI::App& app, GcnOptions& o, bool all) {
   CLI::App* const g = app.add_subcommand("gcn", "a graph convolutional network of any number of layers");
+  set_help(*g, gcn_words(), all);
   add_gcn_data(g, o);
   g->add_option("--dtype", o.dtype,
                 "f32, f64, or auto (default): f32, but f64 where the contest's files hold f64");
@@ -312,19 +343,8 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
   g->add_flag("-v,--verbose", o.verbose, "time by step");
   g->add_option("--out", o.out, "write the result (n, classes) as .npy into this file");
   add_common(g, o);
-  g->footer(
-      std::string(
-          "Without files, $PLUMB_DATA/gcn/cora_nobias is used, then the cache folder; else a graph is "
-          "generated.\n"
-          "examples:\n"
-          "  infer gcn --data data/gcn/citeseer_nobias\n"
-          "  infer gcn --data data/gcn/cora_nobias --dtype f64 --pipeline eigen --check\n"
-          "  infer gcn --contest 64 16 graph.txt embedding.bin W_64_16.bin --dtype f64\n"
-          "  infer gcn --drawn 60 --seed fresh --device simt\n"
-          "  infer gcn --data mygraph --device gpu --gpus all --check\n"
-          "  infer gcn --data mygraph --device gpu --memory 8GiB\n"
-          "  infer gcn --twin web-Stanford --widths 128-16 --dtype f64 --device gpu --pipeline all -v\n") +
-      kEnvironment);
+  need_first(*g, {"--data", "--graph", "--features", "--weights", "--layers", "--dtype", "--pipeline",
+                  "--device", "--check", "--json"});
   return g;
 }
 
@@ -423,19 +443,23 @@ int or_no_device(const Ranks* ranks, const std::function<int()>& run) {
 }
 
 int run(int argc, char** argv, Transport* transport) {
-  CLI::App app{"infer: sparse DNN and GCN inference on real or generated data, with the answer checked"};
+  CLI::App app{"infer: sparse DNN and GCN inference on real or generated data, with the answer checked",
+               "infer"};
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
-  app.footer(std::string("examples:\n"
-                         "  infer sdnn --neurons 1024 --layers 120\n"
-                         "  infer sdnn --neurons 4096 --layers 120 --check -v\n"
-                         "  infer gcn --data data/gcn/cora_nobias --check\n"
-                         "  infer gcn --contest 64 16 8 graph.txt embedding.bin W1.bin W2.bin\n") +
-             kEnvironment);
+  const bool all = asks_for_all(argc, argv);
+  set_help(app,
+           {{{"infer sdnn --neurons 1024 --layers 120", "the challenge's smallest network"},
+             {"infer sdnn --neurons 4096 --layers 120 --check -v", "every layer judged"},
+             {"infer gcn --data data/gcn/cora_nobias --check", "a graph"},
+             {"infer gcn --contest 64 16 8 graph.txt embedding.bin W1.bin W2.bin", ""}},
+            {},
+            kEnvironment},
+           all);
   SdnnOptions sdnn;
   GcnOptions gcn;
-  const CLI::App* const s = add_sdnn(app, sdnn);
-  add_gcn(app, gcn);
+  const CLI::App* const s = add_sdnn(app, sdnn, all);
+  add_gcn(app, gcn, all);
   if (printed_option_table(app, "infer", argc, argv)) return kOk;
   check_words(app, {argv + 1, argv + argc});
   try {

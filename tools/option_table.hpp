@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/help.hpp"
+
 namespace plumb {
 
 /// One line of the table: words separated by tabs; tabs and line ends within a word are written as \t and \n.
@@ -18,10 +20,12 @@ inline void print_table_line(std::initializer_list<std::string> words) {
   std::puts(line.c_str());
 }
 
-/// `command` with its options and, behind it, its sub-commands: "command", name, description, footer; "option", its names, what it takes
+/// `command` with its options and, behind it, its sub-commands: "command", name, description, examples and notes; "option", its names, what it takes
 /// (empty: nothing), its group, description. Hidden ones are left out.
 inline void print_command(const CLI::App& command, const std::string& name) {
-  print_table_line({"command", name, command.get_description(), command.get_footer()});
+  const auto* const help = dynamic_cast<const HelpFormatter*>(command.get_formatter().get());
+  print_table_line({"command", name, command.get_description(),
+                    help != nullptr ? help->words_of(&command) : command.get_footer()});
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) continue;
     const std::string takes = option->get_items_expected_max() > 0 ? option->get_type_name() : "";

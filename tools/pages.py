@@ -102,7 +102,7 @@ def man_pages(help_text, programs, version):
         body = f".SH SYNOPSIS\n.B plumb {name}\n[options]\n" + options_body(top, "OPTIONS")
         body += "".join(options_body(c, c.name.upper()) for c in commands[1:])
         if top.footer:
-            body += ".SH NOTES\n" + verbatim(top.footer)
+            body += ".SH EXAMPLES AND NOTES\n" + verbatim(top.footer)
         pages[f"plumb-{name}.1"] = page(f"plumb-{name}", top.about.split("\n")[0], body, version)
     return pages
 

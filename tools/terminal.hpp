@@ -1,15 +1,18 @@
-// What the programs share on a terminal: one line of progress, times and sizes as text, and an end that
-// reports a full disk. Header only, so that a program links nothing for it.
+// What the programs share on a terminal: its width and colours, one line of progress, times and sizes as text, and an
+// end that reports a full disk. Header only, so that a program links nothing for it.
 #pragma once
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,7 +22,47 @@
 
 namespace plumb {
 
-/// One line on stderr that is written over, and only on a terminal.
+/// An environment variable, "" where it is not set.
+[[nodiscard]] inline std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Columns of the terminal that `file` is; 0 where it is none. To be asked again before each use: windows change their size.
+[[nodiscard]] inline std::size_t terminal_columns(std::FILE* file) {
+  constexpr std::size_t kUsual = 80;
+  winsize size{};
+  if (isatty(fileno(file)) == 0) return 0;
+  return ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
+/// Whether colours are to be written: to a terminal that has them, unless NO_COLOR is set.
+[[nodiscard]] inline bool wants_color(std::FILE* file) {
+  return isatty(fileno(file)) != 0 && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+}
+
+/// The text as lines of at most `columns` characters (0: one line), broken at blanks, and in a longer word behind a comma: never
+/// within a number. A word without either is longer than `columns`.
+[[nodiscard]] inline std::vector<std::string> wrapped(std::string text, std::size_t columns) {
+  std::vector<std::string> lines;
+  while (columns > 0 && text.size() > columns) {
+    const std::size_t first = text.find_first_not_of(' ');
+    std::size_t cut = text.rfind(' ', columns), next = cut + 1;
+    if (cut == std::string::npos || cut < first) {
+      cut = text.rfind(',', columns - 1);
+      if (cut == std::string::npos) cut = text.find_first_of(" ,", columns);
+      if (cut == std::string::npos) break;
+      next = text[cut] == ',' ? ++cut : cut + 1;
+    }
+    lines.push_back(text.substr(0, text.find_last_not_of(' ', cut - 1) + 1));
+    text.erase(0, std::min(text.find_first_not_of(' ', next), text.size()));
+  }
+  if (!text.empty() || lines.empty()) lines.push_back(std::move(text));
+  return lines;
+}
+
+/// One line on stderr that is written over, and only on a terminal. It is never wrapped: it fits in the width that the
+/// terminal has at that moment, and in kMostColumns, so that a window made narrower up to there leaves no piece of it.
 class Progress {
  public:
   explicit Progress(bool quiet = false) : on_(!quiet && isatty(STDERR_FILENO) != 0) {}
@@ -28,7 +71,9 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   void say(const std::string& text) {
     if (!on_) return;
-    fmt::print(stderr, "\r\x1b[K{}", printable(text, kColumns));
+    // a character in the last column would make some terminals begin a line
+    const std::size_t columns = std::min(terminal_columns(stderr) - 1, kMostColumns);
+    fmt::print(stderr, "\r\x1b[K{}", printable(text, kMostColumns).substr(0, columns));
     std::fflush(stderr);
     shown_ = true;
   }
@@ -38,7 +83,7 @@ class Progress {
   }
 
  private:
-  static constexpr std::size_t kColumns = 150;
+  static constexpr std::size_t kMostColumns = 79;
   bool on_, shown_ = false;
 };
 
@@ -82,12 +127,6 @@ class Stopwatch {
 [[nodiscard]] inline std::int64_t peak_memory() {
   rusage usage{};
   return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<std::int64_t>(usage.ru_maxrss) * 1024 : 0;
-}
-
-/// An environment variable, "" where it is not set.
-[[nodiscard]] inline std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
 }
 
 /// "error: WHAT" on stderr. Unlike fmt::print it does not throw where stderr cannot be written.

@@ -104,7 +104,7 @@ def helps(folder):
         if folder and (folder / program).exists():
             text = ""
             for words in ([], *([s] for s in SUBCOMMANDS.get(program, ()))):
-                text += subprocess.run([folder / program, *words, "--help"], check=False, capture_output=True, text=True).stdout
+                text += subprocess.run([folder / program, *words, "--help", "all"], check=False, capture_output=True, text=True).stdout
             found[program] = text
     return found
 

@@ -45,6 +45,9 @@ TEST_CASE("an unknown word gives exit code 2 and the nearest known word") {
   CHECK(bench("--case spmv --samples 5").exit_code == 2);
   CHECK(bench("--help").has("bench compare before.json after.json"));
   CHECK(bench("--help").exit_code == 0);
+  CHECK(bench("--help").longest_line() <= 100);
+  CHECK(bench("--help all").longest_line() <= 100);
+  CHECK(bench("--help all").has("--case-budget"));
 }
 
 TEST_CASE("an environment that changes the vendor's arithmetic is refused") {

@@ -575,7 +575,9 @@ TEST_CASE("usage and input errors are one line and exit with 2") {
 
 TEST_CASE("--help names the environment and gives examples, on every level") {
   for (const std::string level : {"", "sdnn ", "gcn "}) {
-    expect(bare(level + "--help"), 0, {"examples:", "PLUMB_DATA"});
+    expect(bare(level + "--help"), 0, {"\nexamples\n", "PLUMB_DATA"});
+    CHECK(bare(level + "--help").longest_line() <= 100);
+    CHECK(bare(level + "--help all").longest_line() <= 100);
   }
 }
 

@@ -2,6 +2,7 @@
 and hands over."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -188,6 +189,16 @@ class Plumb(unittest.TestCase):
         self.put_program("nvidia-smi", none)
         self.plumb("build", "--all", preset="")
         self.assertEqual(self.operators("gpu"), ["all"])
+
+    def test_help_is_in_groups_of_at_most_100_columns_and_the_version_is_the_projects(self):
+        for words in (["help"], ["simt", "--help"]):
+            ran = subprocess.run([ROOT / "tools/plumb", *words], check=True, capture_output=True, text=True)
+            text = ran.stdout
+            self.assertLessEqual(max(len(line) for line in text.splitlines()), 100)
+            self.assertIn("\nexamples\n", text)
+        self.assertIn("--strict ", text)
+        got = subprocess.run([ROOT / "tools/plumb", "--version"], check=True, capture_output=True, text=True)
+        self.assertRegex((ROOT / "CMakeLists.txt").read_text(), rf"VERSION {re.escape(got.stdout.split()[-1])} ")
 
     def test_a_first_build_says_what_and_how_much(self):
         said = self.plumb("verify", "--case", "gemm").stderr

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -633,11 +634,17 @@ class Rules(unittest.TestCase):
         place = f"{self.folder}/rules.cu"
         for line, text in ((16, "int v = s[63 - threadIdx.x];"), (18, "s[threadIdx.x] = v + 1;")):
             self.assertIn(f"<b>   {line}    {text}</b>", page)
-            self.assertIn(f"<span class=access>{place}:{line}</span>", page)
+            at = rf"{re.escape(place)}:{line}"
+            self.assertRegex(page, rf"<span class=access>(read|written) (here|there)<br>{at}</span>")
         self.assertIn("<div class=both>__syncthreads, line 15:", page)
         self.assertIn("<span class=step>__syncwarp, line 17</span>", page)
         self.assertLess(page.index("__syncthreads, line 15"), page.index("__syncwarp, line 17"))
         self.assertIn("no order between these two", page)
+        # each panel is headed by what the text says of its place, in the text's order
+        here = re.search(r"<h3>(read|written) here</h3>.*?rules.cu:(\d+)<br>", page, re.S)
+        there = re.search(r"<h3>(read|written) there</h3>.*?rules.cu:(\d+)<br>", page, re.S)
+        self.assertLess(here.start(), there.start())
+        self.assertEqual({(m[1], m[2]) for m in (here, there)}, {("read", "16"), ("written", "18")})
 
     def test_no_room_for_a_shadow_is_an_error_of_the_allocation(self):
         limit = 16 << 30  # bytes: room for the array, not for what is kept beside it

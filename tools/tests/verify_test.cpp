@@ -339,6 +339,107 @@ TEST_CASE("--require-gpu without a GPU is a failure, also where CPU kernels woul
   if (run.exit_code != 0) CHECK(run.has("--require-gpu: "));
 }
 
+TEST_CASE("--help: examples, the ten options needed first, the others by name; --help all describes each") {
+  const Outcome few = verify("--help"), all = verify("--help all");
+  CHECK(few.exit_code == 0);
+  CHECK(few.longest_line() <= 100);
+  CHECK(all.longest_line() <= 100);
+  CHECK(few.text.find("\nexamples\n") < few.text.find("\noptions needed first\n"));
+  CHECK(few.has("PLUMB_DATA"));
+  CHECK(few.has(" --drawn "));
+  CHECK_FALSE(few.has("  --drawn N  "));
+  CHECK(all.has("  --drawn N  "));
+  const std::size_t first = few.text.find("\noptions needed first\n"), end = few.text.find("\n\n", first);
+  int options = 0;
+  for (std::size_t at = first; (at = few.text.find("\n  --", at + 1)) < end;) ++options;
+  CHECK(options == 10);
+}
+
+namespace {
+
+std::string plugin(const std::string& variant) {
+  return "--plugin '" PLUMB_PLUGINS "/libplugin_good.so' --case 'transpose.*' --listed --variant user/" +
+         variant;
+}
+
+int count_of(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("of a wrong kernel the smallest failures are printed, then what all share; with --all each") {
+  const Outcome run = verify(plugin("short")), all = verify(plugin("short") + " --all");
+  INFO(run.text);
+  CHECK(run.exit_code == 1);
+  CHECK(all.exit_code == 1);
+  const int shown = count_of(run.text, "UNWRITTEN  user/short  ");
+  CHECK(shown <= 3);
+  CHECK(count_of(run.text, "      repro: ") == shown);
+  CHECK(run.has(" smallest "));
+  CHECK(run.has("--all prints each\n  in common: verdict unwritten"));
+  const int failed = count_of(all.text, "UNWRITTEN  user/short  ");
+  CHECK(failed > 10);
+  CHECK(all.has(std::to_string(failed) + " of "));
+  CHECK(run.has(" passed, " + std::to_string(failed) + " failed, "));
+}
+
+TEST_CASE("a kernel that writes nothing is one failure") {
+  const Outcome run = verify(plugin("writes_nothing"));
+  INFO(run.text);
+  CHECK(run.exit_code == 1);
+  CHECK(run.has("verify: 0 passed, 1 failed, "));
+  CHECK(count_of(run.text, "UNWRITTEN  user/writes_nothing  ") == 1);
+  CHECK(run.has("wrote nothing on its first 3 cases"));
+}
+
+TEST_CASE("on a terminal nothing is wider than it but a repro line, and progress leaves nothing behind") {
+  for (const unsigned short columns : {80, 60}) {
+    CAPTURE(columns);
+    const Outcome run = plumb::testing::on_terminal("'" PLUMB_VERIFY "' " + plugin("short"), columns);
+    INFO(run.text);
+    CHECK(run.exit_code == 1);
+    for (const std::string& line : plumb::testing::written_lines(run.text)) {
+      CAPTURE(line);
+      CHECK((line.size() <= columns || line.rfind("      repro: ", 0) == 0));
+    }
+    // every step of the progress line begins on a cleared line, and the last is cleared before words follow
+    for (std::size_t at = 0; (at = run.text.find(" s left", at)) != std::string::npos; ++at) {
+      CHECK(run.text.compare(run.text.rfind('\r', at), 4, "\r\x1b[K") == 0);
+      CHECK(run.text[run.text.find_first_of("\r\n", at)] == '\r');
+    }
+  }
+}
+
+TEST_CASE("a passing run has colours on a terminal, and none with NO_COLOR, --no-color or in a file") {
+  const std::string one = "'" PLUMB_VERIFY "' --case 'transpose.f32(rows=1,fill=index)' --variant 'cpu/01*'";
+  const auto colour = [](const std::string& text) { return text.find("\x1b[32m") != std::string::npos; };
+  const Outcome run = plumb::testing::on_terminal("unset NO_COLOR; TERM=xterm " + one, 80);
+  CHECK(run.exit_code == 0);
+  CHECK(colour(run.text));
+  CHECK_FALSE(colour(plumb::testing::on_terminal("NO_COLOR=1 TERM=xterm " + one, 80).text));
+  CHECK_FALSE(
+      colour(plumb::testing::on_terminal("unset NO_COLOR; TERM=xterm " + one + " --no-color", 80).text));
+  CHECK_FALSE(colour(plumb::testing::on_terminal("unset NO_COLOR; TERM=xterm " + one + " | cat", 80).text));
+  CHECK_FALSE(colour(plumb::testing::shell(one).text));
+}
+
+TEST_CASE("the page of a wrong kernel has one cause with its cases closed, and no folder of this machine") {
+  const plumb::test::Scratch scratch;
+  const Outcome run = verify(plugin("short") + " --html " + scratch.file("r.html"));
+  CHECK(run.exit_code == 1);
+  const std::string page = plumb::test::slurp(scratch.file("r.html"));
+  CHECK(count_of(page, "<section class=cause>") == 1);
+  CHECK(count_of(page, "<details open") == 0);
+  CHECK(count_of(page, "<details class=failure") > 10);
+  CHECK(page.find(PLUMB_PLUGINS) == std::string::npos);
+  CHECK(page.find(scratch.path()) == std::string::npos);
+  CHECK(page.find("--plugin 'libplugin_good.so'") + page.find("--plugin libplugin_good.so") !=
+        2 * std::string::npos);
+}
+
 TEST_CASE("a glob that matches no mutant is an error") {
   expect(verify("--mutants --device cpu --case 'gemm' --variant 'mutant/no_such'"), 2, {"matches no mutant"});
 }

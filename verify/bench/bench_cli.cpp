@@ -12,6 +12,7 @@
 #include "reference/core/exhaustion.hpp"
 #include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
+#include "tools/help.hpp"
 #include "tools/option_table.hpp"
 #include "tools/terminal.hpp"
 #include "tools/version.hpp"
@@ -33,30 +34,40 @@
 namespace plumb {
 namespace {
 
-constexpr const char* kFooter =
-    "examples:\n"
-    "  bench --case 'spmv.f32' --device cpu                      the host ladder on the cases of tier full\n"
-    "  bench --case 'gemm.f32(m=1022,n=1022,k=1022,fill=real,seed=1)' --variant '*/80*' --variant '*/2*'\n"
-    "  bench --case 'spmm.*' --cold --json before.json --html ladder.html --svg plots\n"
-    "  bench --case 'spmv.f64(matrix=web-Stanford.mtx.gz,fill=real,seed=1)'   a matrix of your own\n"
-    "  bench --drawn 8 --seed fresh --device gpu --limit 600 --json drawn.json --markdown drawn.md --svg "
-    "plots\n"
-    "                                                            cases that nobody chose, and what they say "
-    "together\n"
-    "  bench --case gcn --drawn 8 --seed fresh --device gpu      whole networks, beside cuBLAS and cuSPARSE\n"
-    "  bench roofs                                               what this machine reaches at best\n"
-    "  bench compare before.json after.json --threshold 3        exit 1 when something became 3 % slower\n"
-    "  bench draw before.json --markdown tables.md --svg plots   tables and plots of a stored report\n"
-    "a time is printed only where the variant is judged right before and after it, and where it is not "
-    "below\n"
-    "max(bytes / roof, flop / roof); what fails is named instead. traffic and work are the case's own, not "
-    "what a variant moves.\n"
-    "exit codes: 0 all was right, 1 something was wrong, impossible or (compare) slower, 2 usage or "
-    "environment, 3 nothing ran,\n"
-    "            77 no GPU, 130 interrupted\n"
-    "environment: OMP_NUM_THREADS  threads of the host variants and roofs; PLUMB_DATA as for verify\n"
-    "             NVIDIA_TF32_OVERRIDE, CUBLAS_EMULATE_*: refused, because they change the vendor's "
-    "arithmetic\n";
+HelpWords help_words() {
+  HelpWords w;
+  w.first = {
+      {"bench --case 'spmv.f32' --device cpu", "the host ladder on the cases of tier full"},
+      {"bench --case 'spmm.*' --cold --json before.json --html ladder.html", "a page with its plots"},
+      {"bench --drawn 8 --seed fresh --device gpu --limit 600", "cases that nobody chose"},
+      {"bench roofs", "what this machine reaches at best"},
+      {"bench compare before.json after.json --threshold 3", "exit 1 when something became 3 % slower"},
+      {"bench draw before.json --markdown tables.md --svg plots", "tables and plots of a stored report"}};
+  w.more = {
+      {"bench --case 'gemm.f32(m=1022,n=1022,k=1022,fill=real,seed=1)' --variant '*/80*' --variant '*/2*'",
+       ""},
+      {"bench --case 'spmv.f64(matrix=web-Stanford.mtx.gz,fill=real,seed=1)'", "a matrix of your own"},
+      {"bench --drawn 8 --json drawn.json --markdown drawn.md --svg plots", "and what they say together"},
+      {"bench --case gcn --drawn 8 --seed fresh --device gpu", "whole networks, beside cuBLAS and cuSPARSE"}};
+  w.notes = {{"what is printed",
+              {{"time",
+                "only where the variant is judged right before and after it, and where it is not below "
+                "max(bytes / roof, flop / roof); what fails is named instead"},
+               {"traffic, work", "the case's own, not what a variant moves"}}},
+             {"exit codes",
+              {{"0", "all was right"},
+               {"1", "something was wrong, impossible or (compare) slower"},
+               {"2", "usage or environment"},
+               {"3", "nothing ran"},
+               {"77", "no GPU"},
+               {"130", "interrupted"}}},
+             {"environment",
+              {{"OMP_NUM_THREADS", "threads of the host variants and roofs"},
+               {"PLUMB_DATA", "as for verify"},
+               {"NVIDIA_TF32_OVERRIDE",
+                "and CUBLAS_EMULATE_*: refused, because they change the vendor's arithmetic"}}}};
+  return w;
+}
 
 std::vector<std::string> pieces(const std::vector<std::string>& given) {
   std::vector<std::string> all;
@@ -247,7 +258,7 @@ void declare_timing(CLI::App& app, BenchOptions& o, Typed& typed) {
       ->take_all();
   declare_drawing(app, o, typed);
   app.add_flag("--dry-run", o.dry_run, "say what would be timed, and time nothing");
-  app.set_version_flag("--version", std::string("plumbline ") + kVersion);
+  app.set_version_flag("--version", std::string("plumbline ") + kVersion, "the version");
 }
 
 void declare_commands(CLI::App& app, BenchOptions& o, Typed& typed) {
@@ -314,8 +325,10 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
   CLI::App app{
       "bench: times kernels beside the vendor's, cold and warm, and quotes only what is judged right",
       "bench"};
-  app.footer(kFooter);
+  set_help(app, help_words(), asks_for_all(argc, argv));
   declare_timing(app, o, typed);
+  need_first(app, {"--case", "--variant", "--device", "--tier", "--drawn", "--warm", "--cold", "--json",
+                   "--html", "--svg"});
   declare_commands(app, o, typed);
   if (printed_option_table(app, "bench", argc, argv)) return kOk;
   try {

@@ -20,10 +20,11 @@ constexpr double kWidth = 760, kHeight = 380, kLeft = 70, kRight = 20, kTop = 44
 constexpr double kWorkBound = 32;
 
 constexpr const char* kStyle =
-    "<style>.t{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#24292f}"
+    "<style>.b{fill:#fff}.t{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#24292f}"
     ".g{stroke:#8b949e;stroke-opacity:.35}.one{stroke:#8b949e;stroke-width:1.5}"
     ".f32{fill:#2f81f7}.f64{fill:#b58105}.r32{stroke:#2f81f7;fill:none}.r64{stroke:#b58105;fill:none}"
-    "@media(prefers-color-scheme:dark){.t{fill:#e6edf3}}</style>";
+    "@media(prefers-color-scheme:dark){.b{fill:#0d1117}.t{fill:#e6edf3}}</style>"
+    "<rect class=\"b\" width=\"100%\" height=\"100%\" rx=\"6\"/>";
 
 // One axis in powers of ten, from pixel `from` to pixel `to`.
 struct Axis {

@@ -102,14 +102,15 @@ std::string work_text(const BenchResult& r) {
                      rate_text(r.bytes, "B"));
 }
 
-// One colour per quantity, legible on white and on black; text follows the page's colour scheme.
+// One colour per quantity, legible on white and on black. The picture brings its own background: whether the page around it is dark or
+// light is not the picture's to know.
 constexpr const char* kSvgStyle =
     "<style>"
-    ".t{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#24292f}"
+    ".b{fill:#fff}.t{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#24292f}"
     ".h{font-weight:bold}.f{fill:#6e7781}.g{stroke:#8b949e;stroke-opacity:.35}"
     ".c{fill:#2f81f7}.w{fill:#76a9f5}.v{fill:#b58105}.r{fill:#2da44e}.l{fill:#8b949e}"
-    "@media(prefers-color-scheme:dark){.t{fill:#e6edf3}.f{fill:#9198a1}}"
-    "</style>";
+    "@media(prefers-color-scheme:dark){.b{fill:#0d1117}.t{fill:#e6edf3}.f{fill:#9198a1}}"
+    "</style><rect class=\"b\" width=\"100%\" height=\"100%\" rx=\"6\"/>";
 
 std::string html_row(const BenchResult& r, const Columns& c) {
   std::string out =
@@ -128,8 +129,8 @@ std::string html_row(const BenchResult& r, const Columns& c) {
   if (c.prepare)
     out += fmt::format("<td>{}</td><td>{}</td>", r.prepare >= 0 && r.has_times() ? time_text(r.prepare) : "-",
                        pays_text(r.pays_after));
-  return out + fmt::format("<td{}>{}</td></tr>\n", r.has_times() ? "" : " class=\"bad\"",
-                           escape_markup(notes_of(r)));
+  return out +
+         fmt::format("<td{}>{}</td></tr>\n", r.has_times() ? "" : " class=bad", escape_markup(notes_of(r)));
 }
 
 // One picture of a ladder: a row per variant with its times, its speed beside the vendor's, and its share of the roof.
@@ -433,49 +434,46 @@ std::string bench_markdown(const BenchReport& report, const std::map<std::string
          ladders;
 }
 
+namespace {
+
+constexpr const char* kBenchStyle =
+    "<style>table{font:13px ui-monospace,Menlo,Consolas,monospace;margin:.6rem 0}"
+    "td,th{padding:.15rem .7rem .15rem 0;text-align:right;white-space:nowrap}"
+    "td:first-child,th:first-child,td:last-child,th:last-child{text-align:left}"
+    "tr.vendor td{font-weight:bold}th{opacity:.8;border-bottom:1px solid var(--line)}"
+    ".wide svg{max-width:none}</style>\n";
+
+std::string case_html(const BenchReport& report, const std::string& id) {
+  const std::vector<const BenchResult*> rows = results_of(report, id);
+  const Columns c = columns_of(rows);
+  std::string out = fmt::format(
+      "<h2>{}</h2><p>{}</p><div class=wide>{}</div><div class=wide><table><tr><th>variant</th>",
+      escape_markup(without_folders(id)), escape_markup(work_text(*rows.front())), ladder_svg(report, id));
+  if (c.cold) out += "<th>cold</th><th>+-</th>";
+  if (c.warm) out += "<th>warm</th><th>+-</th>";
+  out += "<th>traffic</th><th>work</th><th>vendor</th><th>roof</th>";
+  if (c.prepare) out += "<th>prepare</th><th>pays after</th>";
+  out += "<th>notes</th></tr>\n";
+  for (const BenchResult* r : rows) out += html_row(*r, c);
+  return out + "</table></div>\n";
+}
+
+}  // namespace
+
 std::string bench_html(const BenchReport& report) {
-  std::string out =
-      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width\">"
-      "<title>Plumbline: bench</title><style>"
-      ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem "
-      "auto;max-width:76rem;padding:0 1rem}"
-      "table{border-collapse:collapse;font:13px ui-monospace,Menlo,Consolas,monospace;margin:.6rem 0}"
-      "td,th{padding:.15rem .7rem .15rem "
-      "0;text-align:right;white-space:nowrap}td:first-child,th:first-child,td:last-child,th:last-child{text-"
-      "align:left}"
-      "td:last-child{white-space:normal}tr.vendor "
-      "td{font-weight:bold}th{font-weight:normal;opacity:.7;border-bottom:1px solid #8b949e}"
-      "h2{font:bold 15px "
-      "ui-monospace,Menlo,Consolas,monospace;margin-top:2.2rem;overflow-wrap:anywhere}.scroll{overflow-x:"
-      "auto}svg{max-width:none}"
-      ".bad{color:#cf222e}@media(prefers-color-scheme:dark){.bad{color:#ff7b72}}</style></"
-      "head><body>\n<h1>Plumbline: bench</h1>\n";
+  std::string out = page_head("Plumbline bench") + kBenchStyle + "<h1>bench</h1>\n";
   out += fmt::format(
       "<p><code>{}</code>, version {}. Every time here belongs to a result that was judged right before and "
-      "after it was taken. "
-      "Medians; +- is half the 95 % interval; traffic, work, vendor and roof are of the cold time where "
-      "there is one.</p>\n",
-      escape_markup(report.command), escape_markup(report.version));
-  out += "<details open><summary>machine and roofs</summary><table>";
+      "after it was taken. Medians; +- is half the 95 % interval; traffic, work, vendor and roof are of the "
+      "cold time where there is one.</p>\n",
+      escape_markup(without_folders(report.command)), escape_markup(report.version));
+  for (const std::string& id : cases_of(report)) out += case_html(report, id);
+  out += "<h2>machine and roofs</h2>\n<div class=wide><table>";
   for (const auto& [key, value] : report.machine)
-    out += fmt::format("<tr><td>{}</td><td>{}</td></tr>", escape_markup(key), escape_markup(value));
-  out += fmt::format("</table><pre>{}</pre></details>\n", escape_markup(roofs_table(report.roofs)));
-  for (const std::string& id : cases_of(report)) {
-    const std::vector<const BenchResult*> rows = results_of(report, id);
-    const Columns c = columns_of(rows);
-    out += fmt::format(
-        "<h2>{}</h2><p>{}</p><div class=\"scroll\">{}</div><div class=\"scroll\"><table><tr><th>variant</th>",
-        escape_markup(id), escape_markup(work_text(*rows.front())), ladder_svg(report, id));
-    if (c.cold) out += "<th>cold</th><th>+-</th>";
-    if (c.warm) out += "<th>warm</th><th>+-</th>";
-    out += "<th>traffic</th><th>work</th><th>vendor</th><th>roof</th>";
-    if (c.prepare) out += "<th>prepare</th><th>pays after</th>";
-    out += "<th>notes</th></tr>\n";
-    for (const BenchResult* r : rows) out += html_row(*r, c);
-    out += "</table></div>\n";
-  }
-  return out + "</body></html>\n";
+    out += fmt::format("<tr><td>{}</td><td>{}</td></tr>", escape_markup(key),
+                       escape_markup(without_folders(value)));
+  return out + fmt::format("</table><pre>{}</pre></div>\n", escape_markup(roofs_table(report.roofs))) +
+         page_foot();
 }
 
 std::map<std::string, std::string> write_svgs(const BenchReport& report, const std::string& folder) {

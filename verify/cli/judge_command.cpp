@@ -1,7 +1,5 @@
 #include "verify/cli/judge_command.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -13,6 +11,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/threads.hpp"
+#include "tools/terminal.hpp"
 #include "tools/version.hpp"
 #include "verify/cli/needs.hpp"
 #include "verify/engine/plugin_host.hpp"
@@ -161,9 +160,8 @@ class Reports {
  public:
   Reports(const VerifyOptions& o, const RunInfo& info) {
     out_ = o.report_on_stdout() ? stderr : stdout;
-    const bool color = !o.no_color && isatty(fileno(out_)) != 0;
-    const bool progress = isatty(STDERR_FILENO) != 0 && !o.quiet;
-    all_.push_back(make_console({color, progress, o.verbose, o.quiet, out_}));
+    color_ = !o.no_color && wants_color(out_);
+    all_.push_back(make_console({color_, !o.quiet, o.verbose, o.quiet, out_, o.all || o.verbose}));
     if (!o.json.empty()) all_.push_back(make_json_lines(o.json));
     if (!o.junit.empty()) all_.push_back(make_junit(o.junit));
     if (!o.csv.empty()) all_.push_back(make_csv(o.csv));
@@ -194,7 +192,7 @@ class Reports {
       if (!what.empty()) fmt::print(stderr, "error: {}\n", what), whole = false;
     }
     if (stop_signal != 0) fmt::print(out_, "interrupted: {} of {} records\n", totals_.all(), planned_);
-    fmt::print(out_, "{}\n", last_line(totals_, seconds));
+    fmt::print(out_, "{}\n", last_line(totals_, seconds, color_));
     std::fflush(out_);
     return whole;
   }
@@ -203,6 +201,7 @@ class Reports {
 
  private:
   std::FILE* out_ = stdout;
+  bool color_ = false;
   std::vector<std::unique_ptr<Reporter>> all_;
   std::optional<FailureFolder> failures_;
   Totals totals_;

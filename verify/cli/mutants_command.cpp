@@ -1,7 +1,5 @@
 #include "verify/cli/mutants_command.hpp"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <map>
 
@@ -9,6 +7,7 @@
 
 #include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
+#include "tools/terminal.hpp"
 #include "verify/judge/self_test.hpp"
 #include "verify/report/mutant_report.hpp"
 #include "verify/report/reporter.hpp"
@@ -25,7 +24,7 @@ MutantSweepOptions sweep_options(const VerifyOptions& o) {
   s.cases = o.cases.empty() ? "all" : o.cases;
   s.tier = o.tier, s.variants = o.variants, s.devices = o.devices;
   s.sanitize = o.sanitize, s.all_instruments = o.all_instruments;
-  s.progress = isatty(STDERR_FILENO) != 0 && !o.quiet;
+  s.progress = !o.quiet;
   s.jobs = o.jobs, s.run = o.run;
   return s;
 }
@@ -73,7 +72,7 @@ std::optional<int> none_judged(const MutantOutcome& outcome) {
   return wants_device ? kNoDevice : kNothingRan;
 }
 
-void print_score(const MutantTable& table, int runs, double seconds) {
+void print_score(const MutantTable& table, int runs, double seconds, bool color) {
   if (table.not_judged > 0)
     fmt::print(
         "\n{} mutants were not judged: their device is absent, or an instrument that is sure to notice "
@@ -83,7 +82,7 @@ void print_score(const MutantTable& table, int runs, double seconds) {
   Totals totals;
   totals.passed = table.killed, totals.failed = table.counted - table.killed;
   totals.skipped = table.not_judged, totals.runs = runs;
-  fmt::print("{}\n", last_line(totals, seconds));
+  fmt::print("{}\n", last_line(totals, seconds, color));
 }
 
 }  // namespace
@@ -115,12 +114,13 @@ int run_mutants(const VerifyOptions& o) {
   const std::optional<int> nothing = none_judged(outcome);
   const std::vector<std::string> broken = judge_the_judge(table);
   for (const std::string& probe : broken) fmt::print("BROKEN    the judge as it is fails: {}\n", probe);
-  if (!o.report_on_stdout()) print_mutant_table(table, o.verbose);
+  const bool color = !o.no_color && wants_color(stdout);
+  if (!o.report_on_stdout()) print_mutant_table(table, o.verbose, color);
   const std::vector<std::string> write_errors = write_mutant_reports({o.json, o.html, o.markdown}, table);
   for (const std::string& what : write_errors) fmt::print(stderr, "error: {}\n", what);
   if (!o.report_on_stdout())
     print_score(table, outcome.runs,
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), color);
   const bool survived = table.killed < table.counted || !broken.empty();
   if (survived && stop_signal == 0) return kBrokenHarness;
   if (!write_errors.empty()) return kUsage;

@@ -13,6 +13,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
+#include "tools/help.hpp"
 #include "tools/option_table.hpp"
 #include "tools/version.hpp"
 #include "verify/engine/confinement.hpp"
@@ -21,43 +22,57 @@
 namespace plumb {
 namespace {
 
-constexpr const char* kFooter =
-    "examples:\n"
-    "  verify --case all                                   every operator, every variant, tier smoke\n"
-    "  verify --case 'spmv.*' --variant 'cpu/*merge*'      one variant of one operator\n"
-    "  verify --case 'spmv.f32(rows=1..1000,fill=exact)'   cases by their parameters\n"
-    "  verify --case spmv --matrix web-Stanford.mtx.gz     a matrix of your own, alone: its pattern with "
-    "drawn\n"
-    "                                                      values, and its own values (fill=own)\n"
-    "  verify --case gemm --drawn 200 --seed fresh         cases nobody listed; a failing one is made small\n"
-    "  verify --case gcn --drawn 20 --device simt          whole networks, as infer gcn --drawn\n"
-    "  verify --plugin ./libmine.so                        kernels of your own (tools/plumb new-plugin spmv "
-    "mine)\n"
-    "  verify --python my_kernels.py                       kernels of your own in Python (docs/python.md)\n"
-    "  verify --case all --html report.html --save-failing failing\n"
-    "  verify --case all --quiet --json /dev/stdout | jq   a report goes to a pipe, all else to stderr\n"
-    "  verify --case 'spmv' --device simt --race           the GPU kernels without a GPU, every access "
-    "checked for races\n"
-    "  verify --case 'spmv' --device cpu --race            the host kernels under ThreadSanitizer, with "
-    "tools/plumb\n"
-    "  verify --case all --stress                          the GPU kernels with delays at their barriers and "
-    "load beside them\n"
-    "  verify --case all --sanitize memcheck,racecheck     the GPU kernels under compute-sanitizer\n"
-    "  verify --mutants                                    does the judge kill every mutant?\n"
-    "  verify --mutate 'spmv/cpu/*' --sample 200           machine-made mutants of those variants\n"
-    "  verify --list | --describe spmv | --explain nondeterministic\n"
-    "globs: * is any text, ? any one character; in parameters a..b is a range of numbers, * an open end. No "
-    "[..] "
-    "and no {..}\n"
-    "exit codes: 0 all that ran passed, 1 a failure, 2 usage or bad input, 3 nothing ran, 4 the harness "
-    "itself is broken,\n"
-    "            77 everything was skipped for want of a GPU. Where several hold: 1 before 2\n"
-    "environment: OMP_NUM_THREADS  threads of the OpenMP variants and of the oracles\n"
-    "             PLUMB_DEBUGGABLE the judge's process may be read by a debugger, and by the kernels it "
-    "judges\n"
-    "             PLUMB_DATA       folder of real data, for tools that read some\n"
-    "             PLUMB_PYTHON     the interpreter of --python (default: python3)\n"
-    "             PLUMB_COMMAND    how repro lines call verify's front end (set by tools/plumb)\n";
+HelpWords help_words() {
+  HelpWords w;
+  w.first = {
+      {"verify --case 'spmv.*'", "every kernel of one operator that runs here"},
+      {"verify --case all --variant 'cpu/*'", "every operator, the host kernels alone"},
+      {"verify --case 'spmv.f32(rows=1..1000)'", "cases by their parameters"},
+      {"verify --case spmv --matrix mine.mtx", "on a matrix of your own"},
+      {"verify --case spmv --device simt --race", "the GPU kernels without a GPU, checked for races"},
+      {"verify --case all --html report.html", "a page of all results"},
+      {"verify --explain nondeterministic", "what a word of the output means"},
+  };
+  w.more = {
+      {"verify --case 'spmv.*' --variant 'cpu/*merge*'", "one variant of one operator"},
+      {"verify --case gemm --drawn 200 --seed fresh", "new cases; a failing one is made small"},
+      {"verify --case gcn --drawn 20 --device simt", "whole networks, as infer gcn --drawn"},
+      {"verify --plugin ./libmine.so", "kernels of your own (tools/plumb new-plugin spmv mine)"},
+      {"verify --python my_kernels.py", "kernels of your own in Python (docs/python.md)"},
+      {"verify --case spmv --matrix web-Stanford.mtx.gz",
+       "its pattern with drawn values, and its own values (fill=own)"},
+      {"verify --case all --save-failing failing", "the arrays of every failure"},
+      {"verify --case all --quiet --json /dev/stdout | jq", "a report goes to a pipe, all else to stderr"},
+      {"verify --case spmv --device cpu --race", "the host kernels under ThreadSanitizer, with tools/plumb"},
+      {"verify --case all --stress", "the GPU kernels with delays at their barriers and load beside them"},
+      {"verify --case all --sanitize memcheck,racecheck", "the GPU kernels under compute-sanitizer"},
+      {"verify --mutants", "does the judge kill every mutant?"},
+      {"verify --mutate 'spmv/cpu/*' --sample 200", "machine-made mutants of those variants"},
+      {"verify --list | --describe spmv", "what there is"},
+      {"verify report trend reports/*.json", "stored reports one after the other: a page, a badge"},
+  };
+  w.notes = {
+      {"globs",
+       {{"*", "any text"},
+        {"?", "any one character; there is no [..] and no {..}"},
+        {"a..b", "in parameters: a range of numbers, * an open end"}}},
+      {"exit codes",
+       {{"0", "all that ran passed"},
+        {"1", "a failure (where several codes hold: 1 before 2)"},
+        {"2", "usage or bad input"},
+        {"3", "nothing ran"},
+        {"4", "the harness itself is broken"},
+        {"77", "everything was skipped for want of a GPU"}}},
+      {"environment",
+       {{"NO_COLOR", "no colours, also on a terminal"},
+        {"OMP_NUM_THREADS", "threads of the OpenMP variants and of the oracles"},
+        {"PLUMB_DEBUGGABLE", "the judge's process may be read by a debugger, and by the kernels it judges"},
+        {"PLUMB_DATA", "folder of real data, for tools that read some"},
+        {"PLUMB_PYTHON", "the interpreter of --python (default: python3)"},
+        {"PLUMB_COMMAND", "how repro lines call verify's front end (set by tools/plumb)"}}},
+  };
+  return w;
+}
 
 std::vector<std::string> pieces(const std::vector<std::string>& given) {
   std::vector<std::string> all;
@@ -74,23 +89,45 @@ struct Typed {
   bool list = false, repeat = false;
 };
 
-void declare_selection(CLI::App& app, VerifyOptions& o, Typed& typed) {
+// The ten that people need first.
+void declare_first(CLI::App& app, VerifyOptions& o, Typed& typed) {
+  app.option_defaults()->group(kFirstOptions);
   app.add_option("--case", o.cases,
                  "all, or GLOB[,GLOB...]: 'spmv.*', 'gemm.f32(m=1..*,n=7*)', a whole id as printed, or @FILE "
-                 "with such on its lines");
-  app.add_option("--variant", typed.variants, "GLOB[,GLOB...] of variants: 'gpu/*', 'cpu/*', 'user/*'");
+                 "with such on its lines")
+      ->type_name("GLOB");
+  app.add_option("--variant", typed.variants, "GLOB[,GLOB...] of variants: 'gpu/*', 'cpu/*', 'user/*'")
+      ->type_name("GLOB");
   app.add_option(
       "--device", typed.devices,
       "cpu, gpu, simt (GPU kernels on the CPU executor: slow, needs no GPU) or all; default: cpu and gpu");
+  app.add_flag(
+      "--race", o.run.race,
+      "with race detection: GPU kernels on the CPU executor (--device simt, implied), or host kernels "
+      "under ThreadSanitizer with LLVM's Archer (--device cpu, with tools/plumb), one of the two");
+  app.add_option(
+         "--matrix", o.matrices,
+         "judge the sparse operators on this file (.mtx, .mtx.gz, .npz, edge list) and on nothing else; "
+         "repeatable. Values are drawn by fill, and fill=own takes those of the file")
+      ->type_name("FILE");
   app.add_option("--tier", typed.tier, "smoke, full or stress; a tier includes the ones before it")
       ->capture_default_str();
+  app.add_flag("--all", o.all,
+               "print every failure in full, and judge a variant on every case, also after three timeouts, "
+               "crashes or errors in a row");
+  app.add_option("--html", o.html, "write a report as one self-contained page")->type_name("FILE");
+  app.add_flag("--list", typed.list,
+               "list operators; or name what: --list ops | variants | cases | OPERATOR");
+  app.add_option("--explain", o.explain,
+                 "a verdict, a fill, an instrument, or a word such as bound or poison");
+}
+
+void declare_selection(CLI::App& app, VerifyOptions& o, Typed& typed) {
+  app.option_defaults()->group("cases and variants");
   app.add_option("--fill", typed.fills,
                  "exact,wide,index,real,positive,scaled,hostile,few,own; default: all that a case names");
-  app.add_option("--seed", typed.seed, "data from this seed instead of the cases' own; 'fresh' draws one");
-  app.add_option(
-      "--matrix", o.matrices,
-      "judge the sparse operators on this file (.mtx, .mtx.gz, .npz, edge list) and on nothing else; "
-      "repeatable. Values are drawn by fill, and fill=own takes those of the file");
+  app.add_option("--seed", typed.seed, "data from this seed instead of the cases' own; 'fresh' draws one")
+      ->type_name("N");
   app.add_flag(
       "--listed", o.listed,
       "only the cases that contracts list, without the tiers' covering arrays: for slow instruments");
@@ -104,14 +141,16 @@ void declare_selection(CLI::App& app, VerifyOptions& o, Typed& typed) {
                "for the first failure of each variant: the smallest case that still fails in the same way");
   app.add_option("--plugin", o.plugins,
                  "judge the variants of this shared library, user/NAME (gpu/plugin/plugin_abi.h); "
-                 "repeatable. Alone, it selects them");
+                 "repeatable. Alone, it selects them")
+      ->type_name("LIB");
   app.add_option("--python", o.python,
                  "judge the variants that this file or module of Python declares (@plumbline.variant), "
                  "user/NAME; repeatable. Alone, it selects them");
-  app.add_option("--shard", typed.shard, "I/N: the I-th of N parts, from 1");
+  app.add_option("--shard", typed.shard, "I/N: the I-th of N parts, from 1")->type_name("I/N");
 }
 
 CLI::Option* declare_run(CLI::App& app, VerifyOptions& o, Typed& typed) {
+  app.option_defaults()->group("how they are run");
   CLI::Option* const repeat = app.add_option("--repeat", o.run.repeat,
                                              "runs of each variant on each case, at least 2; where not given "
                                              "24 with --stress, and of the rungs "
@@ -123,11 +162,10 @@ CLI::Option* declare_run(CLI::App& app, VerifyOptions& o, Typed& typed) {
                  "per core with --device simt")
       ->check(CLI::Range(1, 256));
   app.add_option(
-      "--timeout", typed.timeout,
-      "seconds for one run, without those that it waits for a processor; default 60, with --sanitize 300");
+         "--timeout", typed.timeout,
+         "seconds for one run, without those that it waits for a processor; default 60, with --sanitize 300")
+      ->type_name("SECONDS");
   app.add_flag("--fail-fast", o.fail_fast, "stop at the first failure");
-  app.add_flag("--all", o.all,
-               "judge a variant on every case, also after three timeouts, crashes or errors in a row");
   app.add_option("--first", o.run.first, "misses listed per failure, at most 10")
       ->capture_default_str()
       ->check(CLI::Range(0, 10));
@@ -139,10 +177,7 @@ CLI::Option* declare_run(CLI::App& app, VerifyOptions& o, Typed& typed) {
 }
 
 void declare_instruments(CLI::App& app, VerifyOptions& o, Typed& typed) {
-  app.add_flag(
-      "--race", o.run.race,
-      "with race detection: GPU kernels on the CPU executor (--device simt, implied), or host kernels "
-      "under ThreadSanitizer with LLVM's Archer (--device cpu, with tools/plumb), one of the two");
+  app.option_defaults()->group("instruments");
   app.add_option("--seeds", o.run.seeds,
                  "N schedules of each case on the CPU executor: orders of threads, moments of copies and, "
                  "with --race, "
@@ -163,9 +198,10 @@ void declare_instruments(CLI::App& app, VerifyOptions& o, Typed& typed) {
   app.add_flag("--mutants", o.mutants,
                "run the kernels that are wrong on purpose; one that survives is exit 4");
   app.add_option(
-      "--mutate", o.mutate,
-      "GLOB of variants whose sources are mutated by machine, every mutant judged: with tools/plumb "
-      "(tools/plumb verify --mutate help)");
+         "--mutate", o.mutate,
+         "GLOB of variants whose sources are mutated by machine, every mutant judged: with tools/plumb "
+         "(tools/plumb verify --mutate help)")
+      ->type_name("GLOB");
   app.add_option("--schemata", o.schemata, "what --mutate runs: a file of lines 'NUMBER VARIANT'")->group("");
   app.add_option("--constants-of", o.constants_of,
                  "with --schemata: drawn cases too, of sizes beside this source's constants; repeatable")
@@ -175,28 +211,27 @@ void declare_instruments(CLI::App& app, VerifyOptions& o, Typed& typed) {
 }
 
 void declare_reports(CLI::App& app, VerifyOptions& o, Typed& typed) {
-  app.add_option("--json", o.json, "write a report, one JSON object per line");
-  app.add_option("--junit", o.junit, "write a report as JUnit XML");
-  app.add_option("--csv", o.csv, "write a report as CSV");
-  app.add_option("--html", o.html, "write a report as one self-contained page");
+  app.option_defaults()->group("reports and words");
+  app.add_option("--json", o.json, "write a report, one JSON object per line")->type_name("FILE");
+  app.add_option("--junit", o.junit, "write a report as JUnit XML")->type_name("FILE");
+  app.add_option("--csv", o.csv, "write a report as CSV")->type_name("FILE");
   app.add_option("--markdown", o.markdown,
-                 "write a report as Markdown: a table per operator, for a pull request");
+                 "write a report as Markdown: a table per operator, for a pull request")
+      ->type_name("FILE");
   app.add_option("--save-failing", o.save_failing,
-                 "a folder: inputs, outputs, expected values and bounds of every failing record, as .npy");
-  app.add_flag("--list", typed.list,
-               "list operators; or name what: --list ops | variants | cases | OPERATOR");
+                 "a folder: inputs, outputs, expected values and bounds of every failing record, as .npy")
+      ->type_name("DIR");
   app.add_flag("--why", o.why,
                "with --list cases: the class that each case covers, per parameter, and the kinds of runs "
                "that it is drawn for");
   app.add_option("--describe", o.describe,
-                 "one operator: its contract, cases with their reasons, variants, mutants");
-  app.add_option("--explain", o.explain,
-                 "a verdict, a fill, an instrument, or a word such as bound or poison");
+                 "one operator: its contract, cases with their reasons, variants, mutants")
+      ->type_name("OP");
   app.add_flag("-v,--verbose", o.verbose, "a line for every record");
   app.add_flag("-q,--quiet", o.quiet, "failures and the last line only");
   app.add_flag("--no-color", o.no_color, "no colours, also on a terminal");
-  app.set_version_flag("--version", std::string("plumbline ") + kVersion);
-  app.add_option("what", typed.what, "for --list");
+  app.set_version_flag("--version", std::string("plumbline ") + kVersion, "the version");
+  app.add_option("what", typed.what, "for --list")->group("");
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& e) {
@@ -357,8 +392,9 @@ bool VerifyOptions::report_on_stdout() const {
 
 std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   CLI::App app{"verify: judges kernels element by element against a reference, with error bounds", "verify"};
-  app.footer(kFooter);
+  set_help(app, help_words(), asks_for_all(argc, argv));
   Typed typed;
+  declare_first(app, o, typed);
   declare_selection(app, o, typed);
   const CLI::Option* const repeat = declare_run(app, o, typed);
   declare_instruments(app, o, typed);

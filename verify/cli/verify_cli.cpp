@@ -18,6 +18,7 @@
 #include "verify/cli/mutants_command.hpp"
 #include "verify/cli/needs.hpp"
 #include "verify/cli/options.hpp"
+#include "verify/cli/report_command.hpp"
 #include "verify/cli/schemata_command.hpp"
 #include "verify/engine/child.hpp"
 #include "verify/engine/confinement.hpp"
@@ -79,7 +80,8 @@ int verify_main(int argc, char** argv) {
   try {
     if (watched) return sanitized_main(argc, argv);
     if (argc > 1 && std::strcmp(argv[1], "--needs") == 0) return print_needs(argc - 1, argv + 1);
-    const int code = verify_checked(argc, argv);
+    const bool reports = argc > 1 && std::strcmp(argv[1], "report") == 0;
+    const int code = reports ? report_main(argc - 1, argv + 1) : verify_checked(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
       if (errno == EPIPE) return kSignalled + SIGPIPE;
       say(fmt::format("error: standard output: {}", std::strerror(errno)));

@@ -81,6 +81,7 @@ struct Series {
     std::size_t output;
   };
   [[nodiscard]] Worst worst() const;
+  [[nodiscard]] Wrote wrote() const;
   /// Whether two runs that were placed alike gave different bits.
   [[nodiscard]] bool differs() const;
 };

@@ -41,6 +41,17 @@ Series::Worst Series::worst() const {
   return worst;
 }
 
+Wrote Series::wrote() const {
+  Wrote wrote = Wrote::unknown;
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (outputs[o].source != nullptr || unwritten[o].empty()) continue;
+    if (std::find(unwritten[o].begin(), unwritten[o].end(), false) != unwritten[o].end())
+      return Wrote::something;
+    wrote = Wrote::nothing;
+  }
+  return wrote;
+}
+
 bool Series::differs() const {
   for (std::size_t r = 2; r < runs.size(); ++r) {
     if (!(runs[r].bits == runs[r - 2].bits)) return true;

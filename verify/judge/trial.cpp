@@ -352,7 +352,7 @@ std::optional<Finding> Trial::check_series() {
     record_.output = series_.outputs[worst.output].name;
     shown_ = schedule_of(static_cast<std::size_t>(worst.run - series_.runs.data()));
   }
-  record_.differs = series_.differs();
+  record_.differs = series_.differs(), record_.wrote = series_.wrote();
   // emptying the caches takes every core: that pool is the backend's, not the variant's
   if (timing_ != nullptr) series_.first_threads += omp_get_max_threads() - 1;
   RunRequest like;

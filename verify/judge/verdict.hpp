@@ -42,6 +42,16 @@ inline constexpr Verdict kAllVerdicts[] = {
 [[nodiscard]] constexpr bool is_skipped(Verdict v) { return v == Verdict::skip || v == Verdict::unsupported; }
 [[nodiscard]] constexpr bool is_failed(Verdict v) { return !is_passed(v) && !is_skipped(v); }
 
+/// What a variant wrote of the outputs that it alone fills.
+enum class Wrote : std::uint8_t {
+  unknown,  // there is none, or no run came so far
+  nothing,  // no element, in no run
+  something,
+};
+
+/// Stands for the variant in records of a case that proves nothing: no variant was judged.
+inline constexpr const char* kTheCaseItself = "(the case itself)";
+
 /// One variant on one case: what a report holds.
 struct Record {
   std::string case_id, op, dtype, variant;
@@ -54,8 +64,9 @@ struct Record {
   std::string output;               // that output's name
   double seconds = 0;               // the longest run, the kernel's call alone
   int runs = 0;
-  int two_callers = 0;        // of the runs, in which a second caller called the variant at the same time
-  bool differs = false;       // two runs placed alike gave different bits, whatever the verdict
+  int two_callers = 0;   // of the runs, in which a second caller called the variant at the same time
+  bool differs = false;  // two runs placed alike gave different bits, whatever the verdict
+  Wrote wrote = Wrote::unknown;
   bool wants_device = false;  // skipped because there is no device that could run it
   std::string repro;          // the command that repeats it
 };

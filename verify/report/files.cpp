@@ -1,6 +1,8 @@
 // Reports for machines: JSON lines, JUnit XML, CSV.
 #include <cmath>
+#include <ctime>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -48,6 +50,7 @@ class JsonLines final : public Reporter {
                        {"command", info.command},
                        {"host", info.host},
                        {"devices", info.devices},
+                       {"begun", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
                        {"planned", info.planned}}));
   }
   void record(const Record& r) override { file_.append(dump(to_json(r))); }

@@ -1,5 +1,5 @@
-// One self-contained page: totals, a matrix of variants and cases, failures with details, errors relative to the bounds.
-// The whole file is replaced at intervals and at the end, so that there is always a valid page.
+// One self-contained page: totals, the causes of failures with their cases, a matrix of variants and cases, errors relative to the
+// bounds. The whole file is replaced at intervals and at the end, so that there is always a valid page.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "verify/report/common.hpp"
+#include "verify/report/failures.hpp"
 #include "verify/report/page.hpp"
 #include "verify/report/reporter.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kBins =
     14;  // of the histogram: no error, then powers of two of err/bound from 2^-10 to the bound, then beyond it
-constexpr std::size_t kShownFailures = 500;
+constexpr std::size_t kShownFailures = 500;  // of one variant fewer, where several fail
 
 int bin_of(double ratio) {
   if (ratio == 0) return 0;
@@ -51,19 +51,9 @@ class Html final : public Reporter {
 
   void record(const Record& r) override {
     totals_.count(r);
-    common_.count(r);
+    failures_.count(r);
     ++verdicts_[r.verdict];
-    Operator& op = operator_of(r.op);
-    const auto [at, is_new] = op.case_at.emplace(r.case_id, op.cases.size());
-    if (is_new) op.cases.push_back(r.case_id);
-    Row& row = op.rows[r.variant];
-    if (r.worst.elements > 0)
-      ++row.bins[bin_of(r.worst.max_ratio)], row.worst = std::max(row.worst, r.worst.max_ratio);
-    row.cells[at->second] = {r.verdict, r.worst.max_ratio, r.seconds};
-    if (is_failed(r.verdict)) {
-      ++failing_;
-      if (failures_.size() < kShownFailures) failures_.push_back(r);
-    }
+    if (r.variant != kTheCaseItself) place(r);
     const auto now = std::chrono::steady_clock::now();
     // writing takes longer as the page grows: limit it to a few percent of the run
     if (now - last_ > std::max<std::chrono::steady_clock::duration>(std::chrono::seconds(3), 40 * cost_)) {
@@ -96,6 +86,16 @@ class Html final : public Reporter {
     std::map<std::string, std::size_t> case_at;
     std::map<std::string, Row> rows;
   };
+
+  void place(const Record& r) {
+    Operator& op = operator_of(r.op);
+    const auto [at, is_new] = op.case_at.emplace(r.case_id, op.cases.size());
+    if (is_new) op.cases.push_back(r.case_id);
+    Row& row = op.rows[r.variant];
+    if (r.worst.elements > 0)
+      ++row.bins[bin_of(r.worst.max_ratio)], row.worst = std::max(row.worst, r.worst.max_ratio);
+    row.cells[at->second] = {r.verdict, r.worst.max_ratio, r.seconds};
+  }
 
   Operator& operator_of(const std::string& name) {
     for (Operator& op : operators_) {
@@ -132,13 +132,13 @@ class Html final : public Reporter {
         "<h1>verify: <b class=pt>{}</b> passed, <b class={}>{}</b> failed, <b class=st>{}</b> skipped</h1>\n",
         totals_.passed, totals_.failed > 0 ? "ft" : "pt", totals_.failed, totals_.skipped);
     out += fmt::format("<p>{} runs, {:.1f} s. {}<br><code>{}</code><br>plumbline {}, {}</p>\n<p>",
-                       totals_.runs, elapsed, state, escape_markup(info_.command),
-                       escape_markup(info_.version), escape_markup(info_.host));
+                       totals_.runs, elapsed, state, shown(info_.command), escape_markup(info_.version),
+                       escape_markup(info_.host));
     for (const auto& [verdict, count] : verdicts_) {
       out += fmt::format("<span class=chip title=\"{}\"><i class={}></i>{} {}</span> ",
                          escape_markup(explain(verdict)), class_of(verdict), count, name(verdict));
     }
-    return out + "</p>\n<p id=at>Point at a cell, or tap it: its case and its numbers are shown here.</p>\n";
+    return out + "</p>\n";
   }
 
   static std::string matrix_row(const std::string& variant, const Row& row) {
@@ -157,46 +157,89 @@ class Html final : public Reporter {
 
   static std::string matrix(const Operator& op) {
     std::string out =
-        fmt::format("<h2 id='{0}'>{0}</h2>\n<div class=wide><table class=matrix data-cases='{1}'>\n",
+        fmt::format("<h3 id='{0}'>{0}</h3>\n<div class=wide><table class=matrix data-cases='{1}'>\n",
                     escape_markup(op.name), case_list(op));
     for (const auto& [variant, row] : op.rows) out += matrix_row(variant, row);
     out += fmt::format(
         "</table></div>\n<details><summary>the {} cases of {}, in the order of the cells</summary><ol>",
         op.cases.size(), escape_markup(op.name));
-    for (const std::string& id : op.cases) out += fmt::format("<li><code>{}</code>", escape_markup(id));
+    for (const std::string& id : op.cases) out += fmt::format("<li><code>{}</code>", shown(id));
     return out + "</ol></details>\n";
   }
 
   static std::string failure(const Record& r) {
     std::string out = fmt::format(
-        "<details open class=failure><summary><b class=ft>{}</b> <b>{}</b> {}: {}</summary>\n<pre>",
-        name(r.verdict), escape_markup(r.variant), escape_markup(r.case_id), escape_markup(r.reason));
-    for (const std::string& line : further_lines(r, false)) out += escape_markup(line) + "\n";
+        "<details class=failure data-verdict={0}><summary><b class=ft>{0}</b> <code>{1}</code> "
+        "{2}</summary>\n<pre>",
+        name(r.verdict), shown(r.case_id), shown(r.reason));
+    for (const std::string& line : further_lines(r, false)) out += shown(line) + "\n";
     return out + fmt::format("</pre>{}<p>repro: <code>{}</code></p></details>\n", tiles(r.worst.map),
-                             escape_markup(r.repro));
+                             shown(r.repro));
+  }
+
+  // One variant: how much fails, what all failures share, the smallest of them, and the others closed.
+  static std::string cause(const FailedVariant& v, std::size_t most) {
+    std::string out = fmt::format("<section class=cause><h3><span class=bad>&#10007;</span> {}</h3>\n<ul>",
+                                  shown(v.headline()));
+    for (const std::string& line : v.lines()) out += fmt::format("<li>{}", shown(line));
+    out += "</ul>\n";
+    const std::vector<const Record*> smallest = v.smallest(1);
+    for (const Record* r : smallest)
+      out += fmt::format("<p>The smallest: <b class=ft>{}</b> <code>{}</code><br>{}<br><code>{}</code></p>\n",
+                         name(r->verdict), shown(r->case_id), shown(r->reason), shown(r->repro));
+    const std::size_t listed = std::min(most, v.records.size());
+    out +=
+        fmt::format("<details class=cases><summary>{}</summary>\n",
+                    listed < static_cast<std::size_t>(v.failed)
+                        ? fmt::format("the {} smallest of {} failures (all are in --json)", listed, v.failed)
+                        : fmt::format("{} {}", v.failed, v.failed == 1 ? "failure" : "failures"));
+    std::size_t n = 0;
+    for (const auto& [size, r] : v.records) {
+      if (n++ < listed) out += failure(r);
+    }
+    return out + "</details></section>\n";
+  }
+
+  [[nodiscard]] std::string causes() const {
+    const std::vector<const FailedVariant*> variants = failures_.variants();
+    if (variants.empty()) return "";
+    std::string out = fmt::format("<h2>what fails ({})</h2>\n", variants.size());
+    for (const FailedVariant* v : variants)
+      out += cause(*v, std::max<std::size_t>(1, kShownFailures / variants.size()));
+    return out;
+  }
+
+  [[nodiscard]] std::string filter() const {
+    std::string out =
+        "<form id=filter role=search><label>search <input type=search id=words placeholder='variant, case, "
+        "reason'></label> <label>verdict <select id=verdict><option value=''>all";
+    for (const auto& [verdict, count] : verdicts_) {
+      if (is_failed(verdict)) out += fmt::format("<option>{}", name(verdict));
+    }
+    return out + "</select></label> <output id=left></output></form>\n";
   }
 
   void write(bool whole) {
-    std::string out = page_head("Plumbline verify") + summary(whole);
+    std::string out = page_head("Plumbline verify") + summary(whole) + filter() + causes();
+    out +=
+        "<h2>every variant on every case</h2>\n<p id=at>Point at a cell, or tap it: its case and its "
+        "numbers are shown here.</p>\n";
     for (const Operator& op : operators_) out += matrix(op);
     out +=
         "<p class=k>Columns: ratios of the largest error to its bound, one bar per power of two, the line is "
         "the bound; the worst ratio; one cell per case.</p>\n";
-    for (const std::string& line : common_.lines())
-      out += fmt::format("<p><b>{}</b></p>\n", escape_markup(line));
-    if (failing_ > 0) out += fmt::format("<h2>failures ({})</h2>\n", failing_);
-    if (failing_ > failures_.size())
-      out += fmt::format("<p>The first {} of them; all are in --json.</p>\n", failures_.size());
-    for (const Record& r : failures_) out += failure(r);
     out += page_foot();
     whole ? page_.finish(out) : page_.write(out);
   }
+
+  // Text of a run as the page shows it: without the folders of the machine.
+  static std::string shown(std::string_view text) { return escape_markup(without_folders(text)); }
 
   static std::string ratio(double r) { return std::isfinite(r) ? fmt::format("{:.2g}", r) : "beyond"; }
 
   static std::string case_list(const Operator& op) {
     std::string all;
-    for (const std::string& id : op.cases) all += (all.empty() ? "" : "|") + escape_markup(id);
+    for (const std::string& id : op.cases) all += (all.empty() ? "" : "|") + shown(id);
     return all;
   }
 
@@ -225,11 +268,9 @@ class Html final : public Reporter {
   PageFile page_;
   RunInfo info_;
   Totals totals_;
-  CommonParameters common_;
   std::map<Verdict, int> verdicts_;
   std::vector<Operator> operators_;
-  std::vector<Record> failures_;
-  std::size_t failing_ = 0;
+  Failures failures_;
   double seconds_ = 0;
   std::chrono::steady_clock::time_point start_, last_;
   std::chrono::steady_clock::duration cost_{};

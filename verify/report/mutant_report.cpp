@@ -1,12 +1,15 @@
 #include "verify/report/mutant_report.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "reference/core/error.hpp"
+#include "tools/terminal.hpp"
 #include "verify/report/page.hpp"
 #include "verify/report/record_file.hpp"
+#include "verify/report/table.hpp"
 
 namespace plumb {
 namespace {
@@ -83,21 +86,35 @@ void write_page(const std::string& path, const std::string& text, std::vector<st
 
 }  // namespace
 
-void print_mutant_table(const MutantTable& t, bool verbose) {
-  fmt::print("{:<14}{:<44}{:>4}", "operator", "mutant", "no.");
-  for (const std::string& title : t.instruments) fmt::print("{:>11}", title);
-  fmt::print("\n");
+void print_mutant_table(const MutantTable& t, bool verbose, bool color) {
+  std::size_t longest = 8;
+  for (const MutantLine& line : t.lines) longest = std::max(longest, line.op.size());
+  const auto names = [&](const std::string& op, const std::string& name) {
+    return fmt::format("{:<{}}  {}", op, longest, name);
+  };
+  std::vector<std::string> heads{"no."};
+  heads.insert(heads.end(), t.instruments.begin(), t.instruments.end());
+  TextTable table(names("operator", "mutant"), heads);
   for (const MutantLine& line : t.lines) {
-    fmt::print("{:<14}{:<44}{:>4}", line.op, line.name, mutant_number(line));
-    for (const std::string& cell : line.cells) fmt::print("{:>11}", cell);
-    fmt::print("\n");
-    if (verbose && line.judged && !line.how.empty()) fmt::print("{:<14}  {}\n", "", line.how);
-    if (line.survived)
-      fmt::print("SURVIVED  {}  {}: {}\n          repro: {}\n", line.op, line.name, line.fault, line.repro);
+    std::vector<TextCell> cells{{mutant_number(line)}};
+    for (const std::string& cell : line.cells)
+      cells.push_back({cell, !color ? "" : cell == "killed" ? "32" : cell == "survived" ? "31" : ""});
+    table.add(names(line.op, line.name), std::move(cells));
+    if (verbose && line.judged && !line.how.empty()) table.add_note(names("", line.how));
+    if (!line.survived) continue;
+    table.add_note(fmt::format("{}  {}  {}: {}", painted("SURVIVED", color ? "31" : ""), line.op, line.name,
+                               line.fault));
+    table.add_note("          repro: " + line.repro);
   }
-  fmt::print("\nmutants of the judge itself\n");
-  for (const auto& [fault, noticed] : t.judges)
-    fmt::print("  {:<56}{}\n", fault, noticed == "SURVIVED" ? noticed : "noticed: " + noticed);
+  const std::size_t columns = terminal_columns(stdout);
+  for (const std::string& line : table.lines(columns)) fmt::print("{}\n", line);
+  fmt::print("\n");
+  TextTable judges("mutants of the judge itself", {});
+  for (const auto& [fault, noticed] : t.judges) {
+    judges.add("  " + fault, {});
+    judges.add_note("    " + (noticed == "SURVIVED" ? noticed : "noticed: " + noticed));
+  }
+  for (const std::string& line : judges.lines(columns)) fmt::print("{}\n", line);
 }
 
 std::vector<std::string> write_mutant_reports(const MutantReports& to, const MutantTable& t) {

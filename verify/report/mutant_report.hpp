@@ -28,7 +28,7 @@ struct MutantReports {
   std::string json, html, markdown;  // paths; "": none
 };
 
-void print_mutant_table(const MutantTable&, bool verbose);
+void print_mutant_table(const MutantTable&, bool verbose, bool color);
 /// Writes the reports asked for; returns what went wrong, a line each.
 [[nodiscard]] std::vector<std::string> write_mutant_reports(const MutantReports&, const MutantTable&);
 

@@ -9,6 +9,9 @@ namespace plumb {
 /// For XML and HTML, in text and in quoted attributes; control characters become '?'.
 [[nodiscard]] std::string escape_markup(std::string_view text);
 
+/// The text with each absolute path cut to its last part: a page that is passed on tells no folders of the machine that made it.
+[[nodiscard]] std::string without_folders(std::string_view text);
+
 [[nodiscard]] std::string page_head(std::string_view title);
 [[nodiscard]] std::string page_foot();
 

@@ -32,6 +32,7 @@ class Reporter {
 struct ConsoleOptions {
   bool color = false, progress = false, verbose = false, quiet = false;
   std::FILE* out = stdout;  // stderr where a report takes standard output
+  bool all = false;         // every failure in full, at once
 };
 [[nodiscard]] std::unique_ptr<Reporter> make_console(ConsoleOptions);
 /// One JSON object per line, written whole and at once: after a kill -9 every line is a record, and none is half. The
@@ -53,6 +54,6 @@ struct ConsoleOptions {
 [[nodiscard]] std::vector<std::string> further_lines(const Record&, bool map = true);
 
 /// "verify: P passed, F failed, S skipped (N runs, T s)".
-[[nodiscard]] std::string last_line(const Totals&, double seconds);
+[[nodiscard]] std::string last_line(const Totals&, double seconds, bool color = false);
 
 }  // namespace plumb

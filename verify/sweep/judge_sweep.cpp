@@ -2,6 +2,8 @@
 
 #include <map>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -44,6 +46,60 @@ class Endings {
   std::map<std::string, Ending> of_;
 };
 
+// Variants that write nothing. That is one failure, not one for each case: what a variant that never wrote anything leaves on its
+// first cases is held back until that is certain, and told as one failure and skips.
+class Idle {
+ public:
+  /// The records to be told now.
+  [[nodiscard]] std::vector<Record> take(const VariantInfo& v, const Record& record) {
+    const std::lock_guard lock(mutex_);
+    State& s = of_[type_key(v)];
+    if (record.wrote == Wrote::something) s.ever_wrote = true;
+    if (s.given_up) return {record.wrote == Wrote::nothing ? as_skip(record) : record};
+    if (s.ever_wrote || record.wrote != Wrote::nothing) {
+      std::vector<Record> told = s.ever_wrote ? std::exchange(s.held, {}) : std::vector<Record>{};
+      told.push_back(record);
+      return told;
+    }
+    s.held.push_back(record);
+    if (s.held.size() < kGiveUpAfter) return {};
+    s.given_up = true;
+    for (std::size_t i = 1; i < s.held.size(); ++i) s.held[i] = as_skip(s.held[i]);
+    return std::exchange(s.held, {});
+  }
+  /// Why a variant is not judged on further cases, or "".
+  [[nodiscard]] std::string given_up(const VariantInfo& v) {
+    const std::lock_guard lock(mutex_);
+    return of_[type_key(v)].given_up ? why(v.name) : "";
+  }
+  /// What is still held back when no further case comes.
+  [[nodiscard]] std::vector<Record> rest() {
+    std::vector<Record> told;
+    for (auto& [type, s] : of_) told.insert(told.end(), s.held.begin(), s.held.end());
+    of_.clear();
+    return told;
+  }
+
+ private:
+  struct State {
+    bool ever_wrote = false, given_up = false;
+    std::vector<Record> held;
+  };
+  static std::string why(const std::string& variant) {
+    return fmt::format("{} wrote nothing on its first {} cases (--all judges the others too)", variant,
+                       kGiveUpAfter);
+  }
+  static Record as_skip(const Record& r) {
+    Record skip;
+    skip.case_id = r.case_id, skip.op = r.op, skip.dtype = r.dtype, skip.variant = r.variant;
+    skip.verdict = Verdict::skip, skip.reason = why(r.variant), skip.runs = r.runs, skip.repro = r.repro;
+    return skip;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, State> of_;
+};
+
 Record record_of(const Case& c) {
   Record r;
   r.case_id = c.id(), r.op = c.op, r.dtype = std::string(name(c.dtype));
@@ -53,7 +109,7 @@ Record record_of(const Case& c) {
 // A case of this program's own making must tell right from wrong. A drawn one, and one on a user's matrix, may not: it is left out.
 Record mistrusted(const Case& c, const std::string& why) {
   Record r = record_of(c);
-  r.variant = "(the case itself)";
+  r.variant = kTheCaseItself;
   const bool of_user = c.has("matrix"), left_out = c.drawn || of_user;
   r.verdict = left_out ? Verdict::skip : Verdict::mistrusted;
   r.reason = !left_out ? why
@@ -81,6 +137,7 @@ std::exception_ptr judge_jobs(const std::vector<Job>& jobs, const RunOptions& ru
                               const std::function<void(const Record&)>& take) {
   Sweep sweep(options.workers, run);
   Endings endings;
+  Idle idle;
   std::mutex telling;
   const auto tell = [&](const Record& r) {
     const std::lock_guard lock(telling);
@@ -95,21 +152,28 @@ std::exception_ptr judge_jobs(const std::vector<Job>& jobs, const RunOptions& ru
         return tell(mistrusted(job.c, why));
       for (const VariantInfo& v : job.variants) {
         if (sweep.stopped()) return;
-        if (const std::string why = options.all ? "" : endings.given_up(v); !why.empty()) {
+        if (const std::string why = options.all ? "" : endings.given_up(v) + idle.given_up(v); !why.empty()) {
           tell(skipped(job.c, v, run, why));
           continue;
         }
         const Record record = runner.judge(job.c, *prepared, v);
         endings.count(v, record.verdict);
-        if (stop_signal == 0) tell(record);
+        if (stop_signal != 0) continue;
+        if (options.all || options.fail_fast) {
+          tell(record);
+        } else {
+          for (const Record& r : idle.take(v, record)) tell(r);
+        }
       }
     } catch (const std::bad_alloc&) {
       throw Error(fmt::format("case '{}': out of memory for its data, its expected result or its bounds{}",
                               printable(job.c.id(), 200), memory_limit_text()));
     }
   };
-  return sweep.run(
+  const std::exception_ptr failure = sweep.run(
       jobs.size(), [&](std::size_t j) { return jobs[j].c.op; }, judge_job);
+  for (const Record& r : idle.rest()) tell(r);
+  return failure;
 }
 
 }  // namespace plumb

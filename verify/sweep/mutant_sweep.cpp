@@ -11,6 +11,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "tools/terminal.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/engine/simt_device.hpp"
@@ -64,7 +65,7 @@ struct Attack {
 class Attackers {
  public:
   Attackers(const MutantSweepOptions& o, std::vector<MutantRow>& rows)
-      : options_(o), rows_(rows), filter_(o.cases) {
+      : options_(o), progress_(!o.progress), rows_(rows), filter_(o.cases) {
     const std::vector<SanitizerTool> named = parse_tools(o.sanitize.empty() ? "all" : o.sanitize);
     // in the order of how many mutants each is known to kill
     for (const SanitizerTool t : {SanitizerTool::racecheck, SanitizerTool::synccheck, SanitizerTool::memcheck,
@@ -82,7 +83,7 @@ class Attackers {
           begun[i] = 1;
           make_one(attacks[i], runner);
         });
-    if (options_.progress) fmt::print(stderr, "\r\033[K");
+    progress_.clear();
     if (failure) std::rethrow_exception(failure);
     if (stop_signal == 0) return;
     for (std::size_t i = 0; i < attacks.size(); ++i) {
@@ -95,8 +96,10 @@ class Attackers {
   // A row whose attack was interrupted, or not begun because of an interrupt, gives no result.
   void make_one(const Attack& attack, Runner& runner) {
     const VariantInfo& mutant = attack.mutant;
-    if (options_.progress && stop_signal == 0)
-      fmt::print(stderr, "\r\033[K{} {} {}", mutant.op, mutant.name, name(mutant.dtype));
+    if (stop_signal == 0) {
+      const std::lock_guard lock(mutex_);
+      progress_.say(fmt::format("{} {} {}", mutant.op, mutant.name, name(mutant.dtype)));
+    }
     if (attack.place == Place::sanitizer)
       under_sanitizer(attack, runner);
     else
@@ -242,6 +245,7 @@ class Attackers {
   static constexpr double kSanitizedTimeout = 60;
 
   const MutantSweepOptions& options_;
+  Progress progress_;  // under mutex_
   std::vector<MutantRow>& rows_;
   CaseFilter filter_;
   std::mutex mutex_;

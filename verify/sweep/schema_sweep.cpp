@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "tools/terminal.hpp"
 #include "verify/engine/mutants_in_force.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/engine/simt_device.hpp"
@@ -93,7 +94,11 @@ struct Attacked {
 class SchemaAttack {
  public:
   SchemaAttack(const SchemaSweepOptions& o, const std::vector<SchemaTarget>& targets, SchemaOutcome& outcome)
-      : options_(o), targets_(targets), outcome_(outcome), workers_(std::max(o.jobs, 1)) {
+      : options_(o),
+        progress_(!o.progress),
+        targets_(targets),
+        outcome_(outcome),
+        workers_(std::max(o.jobs, 1)) {
     for (const SchemaTarget& t : targets_) {
       for (const int number : t.schema->mutants) {
         MutantFate& fate = fates_[number];
@@ -117,7 +122,7 @@ class SchemaAttack {
           if (target.types.begin()->second.device != device) return;
           attack(runner, target, i % shares, shares, race, sweep);
         });
-    if (options_.progress) fmt::print(stderr, "\r\033[K");
+    progress_.clear();
     if (failure) std::rethrow_exception(failure);
   }
 
@@ -138,9 +143,11 @@ class SchemaAttack {
       if (alive.empty() || sweep.stopped()) return;
       const auto type = target.types.find(c.dtype);
       if (type == target.types.end()) continue;
-      if (options_.progress && share == 0)
-        fmt::print(stderr, "\r\033[K{} {}{}: {} left", target.schema->variant, name(c.dtype),
-                   race ? " race" : "", alive.size());
+      if (share == 0) {
+        const std::lock_guard lock(mutex_);
+        progress_.say(fmt::format("{} {}{}: {} left", target.schema->variant, name(c.dtype),
+                                  race ? " race" : "", alive.size()));
+      }
       if (!on_case(attacked, c, type->second, alive, race, sweep)) return;
       std::erase_if(alive, [](const MutantFate* f) { return f->state == MutantState::killed; });
     }
@@ -230,6 +237,7 @@ class SchemaAttack {
   }
 
   const SchemaSweepOptions& options_;
+  Progress progress_;  // under mutex_
   const std::vector<SchemaTarget>& targets_;
   SchemaOutcome& outcome_;
   int workers_;

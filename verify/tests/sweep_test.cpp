@@ -31,6 +31,11 @@ void throws_at_times(const P&, const I& in, const O& out, Context& c) {
   }
 }
 
+void writes_nothing(const P&, const I&, const O&, Context&) {}
+void writes_from_3_rows(const P&, const I& in, const O& out, Context& c) {
+  if (in.A.rows >= 3) throws_at_times({}, in, out, c);
+}
+
 // Wrong beyond a size that is no tile's.
 void wrong_beyond_100_rows(const P&, const I& in, const O& out, Context&) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
@@ -43,6 +48,9 @@ void wrong_beyond_100_rows(const P&, const I& in, const O& out, Context&) {
 const MutantInfo kFault{0, "throws", "here", 0};
 const RegisterMutant<Transpose, float, Space::host> r_throws{"sweep_throws", throws, kFault};
 const RegisterMutant<Transpose, float, Space::host> r_times{"sweep_throws_at_times", throws_at_times, kFault};
+const RegisterMutant<Transpose, float, Space::host> r_nothing{"sweep_writes_nothing", writes_nothing, kFault};
+const RegisterMutant<Transpose, float, Space::host> r_from_3{"sweep_writes_from_3_rows", writes_from_3_rows,
+                                                             kFault};
 const RegisterMutant<Transpose, float, Space::host> r_beyond{"sweep_wrong_beyond_100_rows",
                                                              wrong_beyond_100_rows, kFault};
 
@@ -78,6 +86,15 @@ TEST_CASE("a variant that ends three times in a row alike is skipped, unless all
   CHECK(verdicts("sweep_throws", false, &reason) == "error error error skip skip skip");
   CHECK(reason.find("ended in error on 3 cases in a row") != std::string::npos);
   CHECK(verdicts("sweep_throws", true) == "error error error error error error");
+}
+
+TEST_CASE("a variant that writes nothing is one failure, unless all is asked for") {
+  std::string reason;
+  CHECK(verdicts("sweep_writes_nothing", false, &reason) == "unwritten skip skip skip skip skip");
+  CHECK(reason.find("wrote nothing on its first 3 cases (--all judges") != std::string::npos);
+  CHECK(verdicts("sweep_writes_nothing", true) ==
+        "unwritten unwritten unwritten unwritten unwritten unwritten");
+  CHECK(verdicts("sweep_writes_from_3_rows", false) == "unwritten unwritten pass error error pass");
 }
 
 TEST_CASE("a variant that passes between its errors is judged on every case") {

@@ -90,6 +90,7 @@ const char* gemm(const plumb_call* call) {
   return nullptr;
 }
 
+const char* writes_nothing(const plumb_call*) { return nullptr; }
 const char* fails(const plumb_call*) { return "no luck today"; }
 [[maybe_unused]] const char* small_only(const plumb_call* call) {
   return call->arrays[0].shape[0] > 10 ? "more than 10 rows" : nullptr;
@@ -111,6 +112,8 @@ const plumb_variant kVariants[] = {
      transpose<false>},
     {sizeof(plumb_variant), PLUMB_F32, kOp, "short", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0, nullptr,
      transpose<true>},
+    {sizeof(plumb_variant), PLUMB_F32, kOp, "writes_nothing", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0, nullptr,
+     writes_nothing},
     {sizeof(plumb_variant), PLUMB_F32, kOp, "fails", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0, nullptr, fails},
     {sizeof(plumb_variant), PLUMB_F32, kOp, "declines", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0, small_only,
      transpose<false>},

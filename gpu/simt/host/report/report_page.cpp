@@ -14,23 +14,29 @@ constexpr int kLinesAround = 4;
 constexpr std::size_t kStepsShown = 8;
 
 constexpr const char* kHead = R"(<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Findings of plumb simt</title>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Findings of plumb simt</title>
 <style>
-body { font: 15px/1.45 sans-serif; margin: 2em auto; max-width: 72em; padding: 0 1em; color: #222 }
-section { border-top: 1px solid #bbb; padding: 1em 0 }
-h2 { font-size: 1.15em; margin: 0 0 .3em }
-pre { background: #f6f6f6; padding: .5em; overflow-x: auto; margin: .3em 0 }
-pre b { background: #ffd9d6; font-weight: normal; display: inline-block; min-width: 100% }
-.two, .lanes { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1.5em }
-.two > div { min-width: 0 }
-.lanes { grid-template-columns: 1fr 12em 1fr; gap: .35em 0; margin: 1em 0; align-items: center }
+:root { color-scheme: light dark; --line: #c3c9d0; --soft: #f4f6f8; --dim: #59636e; --bad: #c8232c; --hit: #ffd9d6; --meet: #dcecdc; --met: #4f9a4f }
+@media (prefers-color-scheme: dark) { :root { --line: #3a4149; --soft: #1c2128; --dim: #9198a1; --bad: #ff7b72; --hit: #5a1d1d; --meet: #1d3a24; --met: #56a364 } }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; overflow-wrap: anywhere }
+section { border-top: 1px solid var(--line); padding: 1em 0 }
+h2 { font-size: 1.15em; margin: 0 0 .3em } h3 { font-size: 1em; margin: .6em 0 .2em }
+pre { font: 13px/1.45 ui-monospace, monospace; background: var(--soft); padding: .5em; margin: .3em 0; white-space: pre-wrap }
+pre span { display: block; padding-left: 5em; text-indent: -5em }
+pre b { font-weight: normal; background: var(--hit); display: block; padding-left: 5em; text-indent: -5em }
+.two, .lanes { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 1.5em }
+.lanes { grid-template-columns: minmax(0, 1fr) minmax(5em, 12em) minmax(0, 1fr); gap: .35em .5em; margin: 1em 0; align-items: center }
 .lanes > div { text-align: center }
-.step { border: 1px solid #999; border-radius: 1em; padding: .1em .8em; display: inline-block }
-.both { grid-column: 1 / 4; background: #dcecdc; border: 1px solid #6a6; padding: .1em }
-.access { border: 2px solid #b00; background: #ffd9d6; padding: .3em .8em; display: inline-block }
-.missing { color: #b00 }
-.missing i { display: block; border-top: 3px dashed #b00; margin: .2em 0 }
-.note h2 { color: #555 } .dim { color: #666 }
+.step { border: 1px solid var(--line); border-radius: 1em; padding: .1em .8em; display: inline-block }
+.both { grid-column: 1 / 4; background: var(--meet); border: 1px solid var(--met); padding: .1em }
+.access { border: 2px solid var(--bad); background: var(--hit); padding: .3em .8em; display: inline-block }
+.missing { color: var(--bad) }
+.missing i { display: block; border-top: 3px dashed var(--bad); margin: .2em 0 }
+.note h2 { color: var(--dim) } .dim { color: var(--dim) }
+@media (max-width: 600px) { body { margin: 1em auto } .two { grid-template-columns: minmax(0, 1fr) } .lanes { font-size: 12px; gap: .35em .2em }
+  .lanes { grid-template-columns: minmax(0, 1fr) 4.5em minmax(0, 1fr) } .step, .access { padding: .1em .3em } }
+@media print { section { break-inside: avoid } b, .both, .access { print-color-adjust: exact; -webkit-print-color-adjust: exact } }
 </style></head><body>
 )";
 
@@ -74,14 +80,22 @@ std::string excerpt(const Place& p) {
   std::string out = "<pre>", line;
   for (int n = 1; n <= p.line + kLinesAround && std::getline(in, line); ++n) {
     if (n < p.line - kLinesAround) continue;
-    const std::string shown = fmt::format("{:5}  {}", n, escaped(line));
-    out += n == p.line ? "<b>" + shown + "</b>\n" : shown + "\n";
+    const char* const tag = n == p.line ? "b" : "span";
+    out += fmt::format("<{0}>{1:5}  {2}</{0}>", tag, n, escaped(line));
   }
   return out + "</pre>\n";
 }
 
-std::string side(const Place& place, const ThreadId& thread) {
-  return fmt::format("<div>{}<br><span class=dim>{}</span>\n{}</div>\n", show_place(place),
+// What the finding's text says of a place: "written here" of "'part' is written here and read there".
+std::string said_of(const Finding& f, const std::string& where) {
+  const std::size_t at = f.text.find(" " + where);
+  if (at == std::string::npos) return where;
+  const std::size_t begin = f.text.rfind(' ', at - 1) + 1;
+  return escaped(f.text.substr(begin, at - begin)) + " " + where;
+}
+
+std::string side(const std::string& said, const Place& place, const ThreadId& thread) {
+  return fmt::format("<div><h3>{}</h3>{}<br><span class=dim>{}</span>\n{}</div>\n", said, show_place(place),
                      show_thread(thread), excerpt(place));
 }
 
@@ -116,7 +130,7 @@ std::string lane(const TrailStep* s) {
 
 // Both threads' steps from top to bottom, a row for each; what both met goes across.
 std::string steps_of(const Finding& f) {
-  const auto left = before_access(f.other_trail), right = before_access(f.trail);
+  const auto left = before_access(f.trail), right = before_access(f.other_trail);
   std::string out;
   std::size_t i = 0, j = 0;
   while (i < left.size() || j < right.size()) {
@@ -143,16 +157,16 @@ std::string steps_of(const Finding& f) {
 std::string drawing(const Finding& f) {
   std::string out = "<div class=lanes>\n";
   out += fmt::format("<div><strong>{}</strong></div><div></div><div><strong>{}</strong></div>\n",
-                     show_thread(f.other_thread), show_thread(f.thread));
+                     show_thread(f.thread), show_thread(f.other_thread));
   out += steps_of(f);
-  const auto access = [](const Place& p) {
-    return "<div><span class=access>" + show_place(p) + "</span></div>";
+  const auto access = [&](const char* where, const Place& p) {
+    return fmt::format("<div><span class=access>{}<br>{}</span></div>", said_of(f, where), show_place(p));
   };
-  out += access(f.other_place) + "<div class=missing><i></i>no order between these two<i></i></div>" +
-         access(f.place) + "\n</div>\n";
+  out += access("here", f.place) + "<div class=missing><i></i>no order between these two<i></i></div>" +
+         access("there", f.other_place) + "\n</div>\n";
   if (f.other_trail.empty() && !f.other_thread.host)
     out +=
-        "<p class=dim>What the first thread met is not kept: its block has ended, or it met nothing.</p>\n";
+        "<p class=dim>What the other thread met is not kept: its block has ended, or it met nothing.</p>\n";
   return out;
 }
 
@@ -163,8 +177,9 @@ std::string section(const Finding& f) {
   if (!f.hint.empty()) out += "<p><strong>" + escaped(f.hint) + "</strong></p>\n";
   if (f.repeats > 1) out += fmt::format("<p class=dim>seen {} times</p>\n", f.repeats);
   out += "<div class=two>\n";
-  if (f.has_other) out += side(f.other_place, f.other_thread);
-  out += side(f.place, f.thread) + "</div>\n";
+  out += side(f.has_other ? said_of(f, "here") : "here", f.place, f.thread);
+  if (f.has_other) out += side(said_of(f, "there"), f.other_place, f.other_thread);
+  out += "</div>\n";
   if (f.kind == FindingKind::race) out += drawing(f);
   return out + "</section>\n";
 }
