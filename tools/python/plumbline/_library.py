@@ -11,19 +11,22 @@ from typing import Any
 
 from plumbline._errors import PlumblineError
 
+TARGETS = {"libplumbline.so": "plumbline", "libplumb_simt_ptx.so": "plumb_simt_ptx"}  # of CMake, where it is not bin/NAME
 PACKAGE = pathlib.Path(__file__).resolve().parent
 
 
 def program(name: str) -> str:
-    """The path of `verify` or `libplumbline.so`: in the package, in the installed tree that this file lies in, or in the clone's newest build."""
-    for inside in (PACKAGE / "bin" / name, PACKAGE.parents[2] / "bin" / name):
+    """The path of a program or a library: in the package, in the installed tree that this file lies in, or in the clone's newest build."""
+    tree = PACKAGE.parents[2]
+    for inside in (PACKAGE / "bin" / name, tree / "bin" / name):
         if inside.exists():
             return str(inside)
-    built = sorted(PACKAGE.parents[2].glob(f"build/*/bin/{name}"), key=lambda p: p.stat().st_mtime)
+    found = [p for folder in ("bin", "lib") for p in tree.glob(f"build/*/{folder}/{name}")]
+    built = sorted(found, key=lambda p: p.stat().st_mtime)
     if built:
         return str(built[-1])
     raise PlumblineError(
-        f"{name} is neither in {PACKAGE / 'bin'} nor built: pip install ., or tools/plumb build bin/{name}"
+        f"{name} is neither in {PACKAGE / 'bin'} nor built: pip install ., or tools/plumb build {TARGETS.get(name, 'bin/' + name)}"
     )
 
 
