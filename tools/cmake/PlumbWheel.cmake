@@ -11,7 +11,7 @@ find_package(ZLIB REQUIRED)
 configure_file(tools/version.hpp.in ${CMAKE_BINARY_DIR}/generated/tools/version.hpp @ONLY)
 target_include_directories(plumb_flags INTERFACE ${CMAKE_BINARY_DIR}/generated)
 
-file(GLOB sources RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS reference/core/*.cpp reference/ops/*.cpp datasets/io/*.cpp datasets/formats/*.cpp gpu/plugin/*.cpp verify/cli/*.cpp
+file(GLOB sources RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS reference/core/*.cpp reference/formula/*.cpp reference/ops/*.cpp datasets/io/*.cpp datasets/formats/*.cpp gpu/plugin/*.cpp verify/cli/*.cpp
      verify/drawing/*.cpp verify/engine/*.cpp verify/image/*.cpp verify/judge/*.cpp verify/report/*.cpp verify/selection/*.cpp verify/sweep/*.cpp)
 list(FILTER sources EXCLUDE REGEX "openblas_at_start|gpu_(apart_)?backend|datasets/formats/(network_|contest|convert|idx_)")
 file(GLOB contracts CONFIGURE_DEPENDS reference/ops/*.hpp)
@@ -45,7 +45,7 @@ foreach(target verify plumbline)
   target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections -s)
   set_target_properties(${target} PROPERTIES INSTALL_RPATH $ORIGIN)
 endforeach()
-target_link_options(plumbline PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/tools/python/visible.map)
+target_link_options(plumbline PRIVATE -Wl,--no-undefined -Wl,--version-script=${CMAKE_SOURCE_DIR}/tools/python/visible.map)
 install(TARGETS verify plumbline RUNTIME DESTINATION plumbline/bin LIBRARY DESTINATION plumbline/bin)
 get_filename_component(runtime ${OpenMP_gomp_LIBRARY} REALPATH)
 install(PROGRAMS ${runtime} DESTINATION plumbline/bin RENAME libgomp.so.1)

@@ -13,6 +13,7 @@
 Kernels run in a child process, on guarded and poisoned memory that it shares with the judge, which never loads Python. See docs/python.md.
 """
 
+from plumbline import simt
 from plumbline._declare import Variant, variant
 from plumbline._errors import PlumblineError
 from plumbline._judge import device_reason, judge, operators, signature
@@ -30,5 +31,6 @@ __all__ = [
     "judge",
     "operators",
     "signature",
+    "simt",
     "variant",
 ]

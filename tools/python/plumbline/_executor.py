@@ -112,9 +112,10 @@ def _error() -> ExecutorError:
     return ExecutorError(_load().plumb_ptx_error().decode("utf-8", "replace"))
 
 
-def begin(seed: int, chip: int, race: bool) -> None:
-    """Begins a run: arrays and findings are forgotten. `chip`: compute capability * 10; `race`: every access is checked."""
-    options = json.dumps({"seed": seed, "chip": chip, "check": race}).encode()
+def begin(seed: int, chip: int, race: bool, max_threads: int = 0) -> None:
+    """Begins a run: arrays and findings are forgotten. `chip`: compute capability * 10; `race`: every access is checked; `max_threads`: of all
+    launches of the run, 0: any number."""
+    options = json.dumps({"seed": seed, "chip": chip, "check": race, "max_threads": max_threads}).encode()
     if _load().plumb_ptx_begin(options):
         raise _error()
 

@@ -107,6 +107,36 @@ class Plugin(c.Structure):
     ]
 
 
+class ExecutorArray(c.Structure):
+    _fields_ = [
+        ("name", c.c_char_p),
+        ("data", c.c_void_p),
+        ("bytes", c.c_int64),
+        ("initialised", c.c_int32),
+        ("writable", c.c_int32),
+    ]
+
+
+class ExecutorRun(c.Structure):
+    _fields_ = [
+        ("schedule", c.c_uint64),
+        ("max_threads", c.c_int64),
+        ("check", c.c_int32),
+        ("count", c.c_int32),
+        ("arrays", c.POINTER(ExecutorArray)),
+    ]
+
+
+BEGIN = c.CFUNCTYPE(None, c.POINTER(ExecutorRun))
+TEXT = c.CFUNCTYPE(c.c_void_p)
+
+
+class Executor(c.Structure):
+    """tools/python/worker_abi.h."""
+
+    _fields_ = [("begin", BEGIN), ("next_finding", TEXT), ("why_void", TEXT)]
+
+
 OPEN = c.CFUNCTYPE(c.c_void_p, c.c_char_p, c.POINTER(c.c_void_p))
 STRUCTURES = {"variant": Variant, "call": Call, "context": Context, "array": Array, "scalar": Scalar}
 
@@ -122,7 +152,7 @@ def load() -> c.CDLL:
     for function in (library.plumb_tables, library.plumb_operators, library.plumb_signature):
         function.restype = c.c_char_p
     library.plumb_signature.argtypes = [c.c_char_p]
-    library.plumb_worker_main.argtypes = [OPEN]
+    library.plumb_worker_main.argtypes = [OPEN, c.POINTER(Executor)]
     sizes = json.loads(library.plumb_tables())["sizes"]
     for name, structure in STRUCTURES.items():
         if sizes[name] != c.sizeof(structure):

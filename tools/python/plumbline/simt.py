@@ -12,7 +12,9 @@ docs/python.md.
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
+import os
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -130,6 +132,7 @@ class Session:
         self.launches = 0
         self._others: list[Memory] = []  # beside the arguments of launches
         self._unset: set[tuple[int, int]] = set()  # (address, size)
+        self._max_threads = 0  # of one launch; 0: any number
         self._context: Any = None
 
     def __enter__(self) -> Session:
@@ -159,19 +162,19 @@ class Session:
         self._others.append(Memory.of(name, tensor))
         return tensor
 
+    def _taken(self, memory: Memory) -> Memory:
+        """What is known of the memory of an argument."""
+        known = (memory.address, memory.size) in self._unset
+        self._unset.discard((memory.address, memory.size))
+        return dataclasses.replace(memory, initialised=False) if known else memory
+
     def _memories(self, arguments: Iterable[Memory]) -> list[Memory]:
         """Of one launch: what is known of the arguments, and the others."""
-        given = []
-        for memory in arguments:
-            unset = (memory.address, memory.size) in self._unset
-            given.append(dataclasses.replace(memory, initialised=False) if unset else memory)
-        self._unset.difference_update((m.address, m.size) for m in given)
-        return disjoint([*given, *self._others])
+        return disjoint([*map(self._taken, arguments), *self._others])
 
-    def _launch(self, module: _executor.Module, kernel: str, arguments_memory: list[Memory], **shape: Any) -> None:
-        memories = self._memories(arguments_memory)
-        _executor.begin(self.seed, self.chip, self.race)
-        for m in memories:
+    def _launch(self, module: _executor.Module, kernel: str, arguments: list[Memory], **shape: Any) -> None:
+        _executor.begin(self.seed, self.chip, self.race, self._max_threads)
+        for m in self._memories(arguments):
             _executor.add_array(m.name, m.address, m.size, m.initialised, m.writable)
         sys.stdout.flush()
         module.launch(kernel, **shape)
@@ -180,6 +183,45 @@ class Session:
         self.findings += found
         if found and self.on_finding == "raise":
             raise Found(found)
+
+
+class Judged(Session):
+    """That of the judge's worker: its arrays are those of the call, and the judge takes what is found."""
+
+    def __init__(self) -> None:
+        super().__init__(True, 0, os.environ.get("PLUMB_CHIP") or "sm_90", "first", "collect")
+        self._of_call: list[tuple[Memory, bytes]] = []  # each with what it held before the run, where it held poison
+        self.why_void: str | None = None
+
+    def begin(self, run: Any) -> None:
+        """Before each run of a variant: an ExecutorRun of the library's."""
+        self.seed, self.race, self._max_threads = run.schedule, bool(run.check), run.max_threads
+        self.findings, self.why_void, self._of_call = [], None, []
+        for a in run.arrays[: run.count]:
+            memory = Memory(a.name.decode(), a.data, a.bytes, bool(a.initialised), bool(a.writable))
+            before = b"" if memory.initialised else ctypes.string_at(memory.address, memory.size)
+            self._of_call.append((memory, before))
+
+    def next_finding(self) -> str | None:
+        """Races first: the first finding gives the verdict."""
+        self.findings.sort(key=lambda f: f.kind != "race")
+        return str(self.findings.pop(0)) if self.findings else None
+
+    def _memories(self, arguments: Iterable[Memory]) -> list[Memory]:
+        known = [
+            # what a function has put there since then is not the kernel's to write
+            dataclasses.replace(m, initialised=m.initialised or ctypes.string_at(m.address, m.size) != before)
+            for m, before in self._of_call
+        ]
+        others = [a for a in arguments if all(a.end <= m.address or m.end <= a.address for m in known)]
+        return disjoint([*known, *others, *self._others])
+
+    def _launch(self, module: _executor.Module, kernel: str, arguments: list[Memory], **shape: Any) -> None:
+        try:
+            super()._launch(module, kernel, arguments, **shape)
+        except _executor.ExecutorError as error:
+            self.why_void = str(error)
+            raise
 
 
 _open: Session | None = None
