@@ -81,20 +81,21 @@ const char* kept(std::string text) {
   return last.c_str();
 }
 
-std::string quoted(const std::string& word) { return '"' + word + '"'; }
-
-// {"inputs": [...], "outputs": [...], "scalars": [...], "dtypes": [...]}: the names by which an operator's arguments reach a kernel.
-std::string signature_of(const OperatorEntry& entry) {
+// {"inputs": [...], "outputs": [...], "vectors": [...], "scalars": [...], "dtypes": [...], "formula": "..."}: the names by which an operator's
+// arguments reach a kernel, which of its arrays are vectors, and the signature of one that is a formula.
+nlohmann::json signature_of(const OperatorEntry& entry) {
   std::vector<std::byte> empty(1 << 12);  // views of nothing: names do not depend on them
   const CallInfo call = entry.relocate(entry.dtypes().front(), empty.data(),
                                        [](const ArrayInfo&, std::int64_t) { return nullptr; });
-  std::vector<std::string> inputs, outputs, scalars, dtypes;
-  for (const ArrayInfo& a : call.arrays) (a.output ? outputs : inputs).push_back(quoted(a.name));
-  for (const auto& [name, value] : call.scalars) scalars.push_back(quoted(name));
-  for (const Dtype d : entry.dtypes()) dtypes.push_back(quoted(facts(d).name));
-  return fmt::format("{{\"inputs\": [{}], \"outputs\": [{}], \"scalars\": [{}], \"dtypes\": [{}]}}",
-                     fmt::join(inputs, ", "), fmt::join(outputs, ", "), fmt::join(scalars, ", "),
-                     fmt::join(dtypes, ", "));
+  std::vector<std::string> inputs, outputs, vectors, scalars, dtypes;
+  for (const ArrayInfo& a : call.arrays) {
+    (a.output ? outputs : inputs).push_back(a.name);
+    if (a.vector) vectors.push_back(a.name);
+  }
+  for (const auto& [name, value] : call.scalars) scalars.push_back(name);
+  for (const Dtype d : entry.dtypes()) dtypes.emplace_back(facts(d).name);
+  return {{"inputs", inputs},   {"outputs", outputs}, {"vectors", vectors},
+          {"scalars", scalars}, {"dtypes", dtypes},   {"formula", entry.signature()}};
 }
 
 // A call whose arrays are packed. Of an output there may be another array of its name, an input: what the output held before.
@@ -183,14 +184,14 @@ PLUMB_EXPORT const char* plumb_tables() { return kept(plugin_tables()); }
 /// JSON: the names of an operator's arrays, numbers and types, or {"error": "..."}. Valid until the next call.
 PLUMB_EXPORT const char* plumb_signature(const char* op) {
   try {
-    return kept(signature_of(find_operator(op)));
-  } catch (const std::exception& e) { return kept(fmt::format("{{\"error\": \"{}\"}}", e.what())); }
+    return kept(signature_of(find_operator(op)).dump());
+  } catch (const std::exception& e) { return kept(nlohmann::json{{"error", e.what()}}.dump()); }
 }
 
 /// JSON: the names of all operators, in the order of reports.
 PLUMB_EXPORT const char* plumb_operators() {
-  std::string names;
-  for (const auto& entry : operators()) names += (names.empty() ? "" : ", ") + quoted(entry->name());
-  return kept("[" + names + "]");
+  nlohmann::json names = nlohmann::json::array();
+  for (const auto& entry : operators()) names.push_back(entry->name());
+  return kept(names.dump());
 }
 }

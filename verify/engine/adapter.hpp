@@ -158,6 +158,14 @@ class ContractOf final : public TypedContract {
   }
 };
 
+template <class Op>
+constexpr const char* signature_of() {
+  if constexpr (requires { Op::kSignature; })
+    return Op::kSignature;
+  else
+    return "";
+}
+
 template <Operator Op>
 OperatorContract contract_of() {
   static const ContractOf<Op, float> in_float;
@@ -165,6 +173,7 @@ OperatorContract contract_of() {
   return {Op::kName,
           dtypes_of<Op>(),
           Op::kExtents,
+          signature_of<Op>(),
           &Op::cases,
           &Op::describe,
           &Op::bound,

@@ -93,6 +93,7 @@ struct OperatorContract {
   const char* name;
   std::span<const Dtype> dtypes;
   std::span<const char* const> extents;  // parameters of a case that are sizes
+  const char* signature;                 // of a formula: "x: n d, w: d, eps>0 -> y: n d"; else empty
   void (*cases)(CaseList&);
   void (*describe)(CaseSpace&);
   double (*bound)(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);

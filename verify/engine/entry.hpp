@@ -132,6 +132,8 @@ class OperatorEntry {
  public:
   virtual ~OperatorEntry() = default;
   [[nodiscard]] virtual std::string name() const = 0;
+  /// Of an operator that is a formula: its arrays with the names of their extents (docs/formulas.md). Else empty.
+  [[nodiscard]] virtual std::string signature() const { return {}; }
   /// The types that it has.
   [[nodiscard]] virtual std::span<const Dtype> dtypes() const = 0;
   [[nodiscard]] virtual std::vector<Case> cases() const = 0;

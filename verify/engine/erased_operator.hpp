@@ -9,6 +9,7 @@ class ErasedOperator : public OperatorEntry {
  public:
   explicit ErasedOperator(const OperatorContract& contract) : contract_(contract) {}
   [[nodiscard]] std::string name() const override { return contract_.name; }
+  [[nodiscard]] std::string signature() const override { return contract_.signature; }
   [[nodiscard]] std::span<const Dtype> dtypes() const override { return contract_.dtypes; }
   [[nodiscard]] std::vector<Case> cases() const override;
   [[nodiscard]] CaseSpace space() const override;

@@ -16,14 +16,15 @@ from typing import Any
 
 from plumbline import _by_value, _declare, _library, _report, simt
 from plumbline._errors import PlumblineError
+from plumbline._operators import Operator
 
 FORMS = ("json", "junit", "html", "markdown")
 DEVICE_WORDS = {"cpu": "cpu", "cuda": "gpu", "simt": "simt"}  # as verify calls them
 
 
-def operators() -> list[str]:
-    """The names of the operators that kernels can be judged as."""
-    return _library.operators()
+def operators() -> list[Operator]:
+    """The operators that kernels can be judged as."""
+    return [Operator(name) for name in _library.operators()]
 
 
 def signature(op: str) -> dict[str, list[str]]:
