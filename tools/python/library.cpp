@@ -23,7 +23,9 @@ using namespace plumb;
 class NoDevice final : public Backend {
  public:
   Reason why_not() const override { return describe(); }
-  std::string describe() const override { return "no driver: this package runs kernels on the CPU"; }
+  std::string describe() const override {
+    return "no driver: this package runs kernels on the CPU, those of Triton with --device simt";
+  }
   std::byte* upload(std::byte*, std::int64_t) override { throw Error(describe()); }
   void download(std::byte*, std::int64_t) override { throw Error(describe()); }
   void* workspace(std::int64_t, Poison) override { throw Error(describe()); }

@@ -39,7 +39,7 @@ def device_reason(device: str) -> str | None:
     if device == "simt":
         return simt.missing()
     if device == "cuda":
-        return "no driver: this package runs kernels on the CPU"
+        return "no driver: this package runs kernels on the CPU, those of Triton with --device simt"
     raise PlumblineError(f"device={device!r}; known: {', '.join(_declare.DEVICES)}")
 
 

@@ -69,10 +69,10 @@ def encoded(name: str, kind: str, value: Any, size: int) -> bytes:
 
 
 class Launcher:
-    """Of one compiled kernel; called as Triton calls a launcher."""
+    """Of one compiled kernel, which Triton keeps: its launches go to the session that is open. Called as Triton calls a launcher."""
 
-    def __init__(self, session: Session, source: Any, metadata: Any) -> None:
-        self.session, self.metadata = session, metadata
+    def __init__(self, source: Any, metadata: Any) -> None:
+        self.metadata = metadata
         self.signature = [(str(name), kind) for name, kind in source.signature.items()]
         if getattr(metadata, "tensordesc_meta", None):
             raise PlumblineError(
@@ -89,7 +89,7 @@ class Launcher:
             leave(launch_metadata)
 
     def _launch(self, grid: tuple[int, ...], module: _executor.Module, kernel: str, values: list[Any]) -> None:
-        from plumbline.simt import Memory
+        from plumbline.simt import Memory, open_session
 
         m, ctas = self.metadata, getattr(self.metadata, "num_ctas", 1)
         given = [p for (name, kind), v in zip(self.signature, values) for p in flat(name, kind, v)]
@@ -102,7 +102,7 @@ class Launcher:
                 memories.append(Memory("scratch memory of the compiler's", scratch, size, initialised=False))
             # behind the kernel's own parameters: that memory, and memory for profiles
             own = [scratch.to_bytes(8, "little"), bytes(8)]
-            self.session._launch(
+            open_session()._launch(
                 module,
                 kernel,
                 memories,
@@ -158,7 +158,7 @@ def _driver(session: Session) -> Any:
     class Driver(DriverBase):
         def __init__(self) -> None:
             self.utils = _Utils(session.chip)
-            self.launcher_cls = functools.partial(Launcher, session)
+            self.launcher_cls = Launcher
 
         @classmethod
         def is_active(cls) -> bool:

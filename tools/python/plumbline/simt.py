@@ -172,9 +172,9 @@ class Session:
         """Of one launch: what is known of the arguments, and the others."""
         return disjoint([*map(self._taken, arguments), *self._others])
 
-    def _launch(self, module: _executor.Module, kernel: str, arguments: list[Memory], **shape: Any) -> None:
+    def _launch(self, module: _executor.Module, kernel: str, given: list[Memory], **shape: Any) -> None:
         _executor.begin(self.seed, self.chip, self.race, self._max_threads)
-        for m in self._memories(arguments):
+        for m in self._memories(given):
             _executor.add_array(m.name, m.address, m.size, m.initialised, m.writable)
         sys.stdout.flush()
         module.launch(kernel, **shape)
@@ -216,15 +216,22 @@ class Judged(Session):
         others = [a for a in arguments if all(a.end <= m.address or m.end <= a.address for m in known)]
         return disjoint([*known, *others, *self._others])
 
-    def _launch(self, module: _executor.Module, kernel: str, arguments: list[Memory], **shape: Any) -> None:
+    def _launch(self, module: _executor.Module, kernel: str, given: list[Memory], **shape: Any) -> None:
         try:
-            super()._launch(module, kernel, arguments, **shape)
+            super()._launch(module, kernel, given, **shape)
         except _executor.ExecutorError as error:
             self.why_void = str(error)
             raise
 
 
 _open: Session | None = None
+
+
+def open_session() -> Session:
+    """That which launches go to. PlumblineError: none is open, and a kernel that one has compiled is launched."""
+    if _open is None:
+        raise PlumblineError("this kernel was compiled in a session of pl.simt.session(), which has ended")
+    return _open
 
 
 def session(
