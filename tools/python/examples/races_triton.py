@@ -1,7 +1,7 @@
-"""Any launch of Triton's, on tensors of the CPU: what is wrong is told with its line. Two programs add to one place; an atomic add is right."""
+"""Any launch of Triton's, on arrays or tensors of the CPU: what is wrong is told with its line. Two programs add to one place; an atomic add is right."""
 
+import numpy as np
 import plumbline as pl
-import torch
 import triton
 import triton.language as tl
 
@@ -17,10 +17,10 @@ def total(x, out, n, atomic: tl.constexpr, BLOCK: tl.constexpr):
 
 
 if __name__ == "__main__":
-    x, out = torch.ones(1000), torch.zeros(1)
+    x, out = np.ones(1000, np.float32), np.zeros(1, np.float32)  # or tensors of torch
     with pl.simt.session(on_finding="collect") as session:
         total[(4,)](x, out, 1000, True, BLOCK=256)
-        print("atomic:", out.item(), session.findings)
+        print("atomic:", out[0], session.findings)
         total[(4,)](x, out, 1000, False, BLOCK=256)
     for finding in session.findings:
         print(finding)

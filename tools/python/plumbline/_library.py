@@ -149,9 +149,10 @@ def load() -> c.CDLL:
         library = c.CDLL(path)
     except OSError as error:
         raise PlumblineError(f"{path}: cannot be loaded: {error}") from None
-    for function in (library.plumb_tables, library.plumb_operators, library.plumb_signature):
+    for function in (library.plumb_tables, library.plumb_operators, library.plumb_signature, library.plumb_check):
         function.restype = c.c_char_p
     library.plumb_signature.argtypes = [c.c_char_p]
+    library.plumb_check.argtypes = [c.POINTER(Call), c.c_int, c.c_int]
     library.plumb_worker_main.argtypes = [OPEN, c.POINTER(Executor)]
     sizes = json.loads(library.plumb_tables())["sizes"]
     for name, structure in STRUCTURES.items():

@@ -84,7 +84,8 @@ class Launcher:
         _, launch_metadata, enter, leave, *values = rest
         if enter is not None:
             enter(launch_metadata)
-        self._launch((x, y, z), *function, values)
+        if x * y * z > 0:  # else nothing is launched, as on a device
+            self._launch((x, y, z), *function, values)
         if leave is not None:
             leave(launch_metadata)
 

@@ -203,9 +203,13 @@ class Judged(Session):
             self._of_call.append((memory, before))
 
     def next_finding(self) -> str | None:
-        """Races first: the first finding gives the verdict."""
+        """Races first: the first finding gives the verdict. What several launches of the run show is told once."""
         self.findings.sort(key=lambda f: f.kind != "race")
-        return str(self.findings.pop(0)) if self.findings else None
+        if not self.findings:
+            return None
+        told = str(self.findings[0])
+        self.findings = [f for f in self.findings if str(f) != told]
+        return told
 
     def _memories(self, arguments: Iterable[Memory]) -> list[Memory]:
         known = [

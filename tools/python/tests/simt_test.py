@@ -1,5 +1,6 @@
 """Kernels of Triton on the CPU executor: launches in a session, and what the judge says of them."""
 
+import json
 import pathlib
 import subprocess
 
@@ -131,7 +132,7 @@ def test_bad_words_are_refused():
             pl.simt.session(**choice)
 
 
-SOFTMAX = "softmax.f32(n=1..20,d=1..300)"
+SOFTMAX = "softmax.f32(n=1..40,d=1..300)"
 GEMV = "gemv.f32(rows=1..20,cols=1..300)"
 
 
@@ -161,6 +162,15 @@ def test_wrong_kernels_fail(name, cases, verdicts, words):
     assert "--device simt" in failure.repro and "--python" in failure.repro
 
 
+def test_reports_name_the_line():
+    report = judged("split_without_atomics", GEMV, fail_fast=True)
+    file, line = report.failures[0].place
+    assert pathlib.Path(file).name == FILE.name and line == line_of("gemv_parts")
+    found = json.loads(report.to_sarif())["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert found["region"]["startLine"] == line
+    assert "race" in report._repr_html_() and "race" in report.to_junit()
+
+
 def test_a_failure_is_repeated_by_its_command():
     failure = judged("split_without_atomics", GEMV, fail_fast=True).failures[0]
     done = subprocess.run(failure.repro, shell=True, env=pl._judge.environment(), capture_output=True, text=True, check=False)
@@ -168,6 +178,6 @@ def test_a_failure_is_repeated_by_its_command():
 
 
 def test_a_declared_kernel_is_judged_where_it_says():
-    assert pl.judge(k.softmax, cases="softmax.f32(n=1..3,d=1..20)", listed=True, fills="real", device="simt").passed
+    assert pl.judge(k.softmax, cases="softmax.f32(n=1..40,d=1..40)", listed=True, fills="real", device="simt").passed
     with pytest.raises(pl.PlumblineError, match="declared for device='cuda'"):
         pl.judge(k.softmax, device="cpu")
