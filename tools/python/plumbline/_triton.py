@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import re
 import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,18 @@ def encoded(name: str, kind: str, value: Any, size: int) -> bytes:
     if kind in FLOATS:
         return struct.pack(FLOATS[kind], value)
     raise PlumblineError(f"parameter {name}: the CPU executor takes no argument of Triton's type {kind!r}")
+
+
+def is_of_one_store(finding: dict[str, Any]) -> bool:
+    """Whether a race is between threads of one block in one store to shared memory, which the compiler makes. Its reductions have such: threads
+    that hold the same data round the same sum differently where products are fused into sums, and each stores it. An author can neither see nor
+    mend them; a barrier that lacks is also a race of a store and a read."""
+    at, other = finding["at"], finding.get("other")
+    if finding["kind"] != "race" or other is None or "block" not in at or "block" not in other:
+        return False
+    one_place = at["block"] == other["block"] and at.get("by") == other.get("by") and at.get("by") is not None
+    stores = re.match(r"shared '.*' at byte \d+ is written here and written there,", finding["text"])
+    return one_place and stores is not None
 
 
 class Launcher:

@@ -178,7 +178,7 @@ class Session:
             _executor.add_array(m.name, m.address, m.size, m.initialised, m.writable)
         sys.stdout.flush()
         module.launch(kernel, **shape)
-        found = [Finding.of(f) for f in _executor.findings()]
+        found = [Finding.of(f) for f in _executor.findings() if not _triton.is_of_one_store(f)]
         self.launches += 1
         self.findings += found
         if found and self.on_finding == "raise":

@@ -62,6 +62,21 @@ def test_a_fault_is_told_with_its_line(name, kind):
     assert f"{FILE.name}:{line_of(name)}" in str(raised.value)
 
 
+def test_threads_that_store_one_sum_of_a_reduction_are_no_race_and_others_are():
+    at = {"file": "k.py", "line": 3, "by": "k.ptx:9", "block": [1, 0, 0], "thread": [6, 0, 0]}
+    text = "shared 'dynamic shared memory' at byte 0 is written here and written there, and nothing orders the two"
+    race = {"kind": "race", "text": text, "at": at, "other": {**at, "thread": [24, 0, 0]}}
+    assert pl.simt._triton.is_of_one_store(race)
+    for change in (
+        {"other": {**at, "block": [2, 0, 0], "thread": [24, 0, 0]}},
+        {"other": {**at, "by": "k.ptx:10", "thread": [24, 0, 0]}},
+        {"text": text.replace("shared 'dynamic shared memory'", "'y'")},
+        {"text": text.replace("is written here", "is read here")},
+        {"kind": "out of bounds"},
+    ):
+        assert not pl.simt._triton.is_of_one_store({**race, **change})
+
+
 def test_findings_may_be_collected():
     x, y, o = arrays()
     with pl.simt.session(on_finding="collect") as session:
@@ -133,7 +148,7 @@ def test_bad_words_are_refused():
 
 
 SOFTMAX = "softmax.f32(n=1..40,d=1..300)"
-GEMV = "gemv.f32(rows=1..20,cols=1..300)"
+GEMV = "gemv.f32(rows=67,cols=129)"
 
 
 def judged(name, cases, **choice):
