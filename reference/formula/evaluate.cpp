@@ -17,18 +17,18 @@ namespace {
 using Kind = Node::Kind;
 constexpr std::size_t kMostExtents = 8;
 constexpr std::int64_t kBlock = 4096;  // elements of an array that are evaluated together
-using Offsets = std::array<std::int64_t, kMostExtents>;
+using Places = std::array<std::int64_t, kMostExtents>;
 
 // Calls f(offset of each array) for every element of `sizes`, the last extent fastest.
 template <std::size_t K, class F>
-void each_element(const std::vector<std::int64_t>& sizes, const std::array<Offsets, K>& strides, F&& f) {
+void each_element(const std::vector<std::int64_t>& sizes, const std::array<Places, K>& strides, F&& f) {
   const std::size_t rank = sizes.size();
   for (const std::int64_t s : sizes) {
     if (s == 0) return;
   }
   std::array<std::int64_t, K> at{};
   if (rank == 0) return f(at);
-  Offsets place{};
+  Places place{};
   for (;;) {
     std::array<std::int64_t, K> inner = at;
     for (std::int64_t i = 0; i < sizes[rank - 1]; ++i) {
@@ -129,7 +129,7 @@ class FormulaGraph::Evaluation {
     const auto step = static_cast<std::size_t>(graph_.outputs_[output]);
     std::vector<int> extents;
     for (const std::string& e : array.extents) extents.push_back(graph_.extent_number(e));
-    std::array<Offsets, 2> strides{};
+    std::array<Places, 2> strides{};
     strides[0] = strides_of(graph_.steps_[step], extents);
     std::int64_t offset = 0, stride = 1;
     std::vector<std::int64_t> sizes(extents.size());
@@ -173,8 +173,8 @@ class FormulaGraph::Evaluation {
   }
 
   // How far apart neighbours along `extents` lie in the values of a step.
-  [[nodiscard]] Offsets strides_of(const Step& step, const std::vector<int>& extents) const {
-    Offsets strides{};
+  [[nodiscard]] Places strides_of(const Step& step, const std::vector<int>& extents) const {
+    Places strides{};
     std::int64_t stride = 1;
     for (std::size_t e = step.extents.size(); e-- > 0;) {
       for (std::size_t of = 0; of < extents.size(); ++of) {
@@ -230,7 +230,7 @@ class FormulaGraph::Evaluation {
       return;
     }
     const FormulaArray& a = data_.inputs[place];
-    std::array<Offsets, 2> strides{};
+    std::array<Places, 2> strides{};
     strides[0] = strides_of(s, s.extents);
     std::int64_t offset = 0, stride = 1;
     for (std::size_t e = s.extents.size(); e-- > 0;) {
@@ -245,7 +245,7 @@ class FormulaGraph::Evaluation {
   }
 
   void elementwise(const Step& s, std::vector<Bounded>& out) const {
-    std::array<Offsets, 4> strides{};
+    std::array<Places, 4> strides{};
     std::array<const Bounded*, 3> from{};
     strides[0] = strides_of(s, s.extents);
     for (std::size_t a = 0; a < s.arguments.size(); ++a) {
@@ -283,7 +283,7 @@ class FormulaGraph::Evaluation {
     const std::vector<std::int64_t> sizes = sizes_of(s.extents);
     const std::size_t last = s.arguments.size() - 1;  // the same argument, or the second factor
     const Bounded *const a = values_of(s.arguments[0]).data(), *const b = values_of(s.arguments[last]).data();
-    std::array<Offsets, 4> strides{};
+    std::array<Places, 4> strides{};
     strides[0] = strides_of(s, s.extents), strides[1] = strides_of(argument(s, 0), s.extents),
     strides[2] = strides_of(argument(s, last), s.extents);
     if (of_entries) {  // which row it is
@@ -327,7 +327,7 @@ class FormulaGraph::Evaluation {
       for (std::int64_t e = row_ptr[0]; e < row_ptr[1]; ++e)
         from[static_cast<std::size_t>(e - first)] = s.node->kind == Kind::of_row ? r : a.col[e];
     }
-    std::array<Offsets, 3> strides{};
+    std::array<Places, 3> strides{};
     strides[0] = strides_of(s, s.extents), strides[1] = strides_of(argument(s, 1), s.extents);
     for (std::size_t e = 0; e < s.extents.size(); ++e) {
       if (s.extents[e] == entries) strides[2][e] = 1;

@@ -67,7 +67,7 @@ def _compiler() -> tuple[str, int]:
 def _build_folder() -> pathlib.Path:
     """Of a wheel: a folder of the user's, where compiled modules are kept."""
     compiler, version = _compiler()
-    known = json.loads((TREE / "simt_nvcc.json").read_text(encoding="utf-8"))
+    known = json.loads((TREE / "executor.json").read_text(encoding="utf-8"))
     known["compiler"] = compiler
     known["flags"] = [f for f in known["flags"] if FLAGS_OF_NEWER.get(f, 0) <= version]
     text = json.dumps(known)
@@ -85,8 +85,8 @@ def _set_places(library: str) -> None:
     if TREE.exists():
         os.environ.setdefault("PLUMB_SIMT_ROOT", str(TREE))
         os.environ.setdefault("PLUMB_SIMT_BUILD", str(_build_folder()))
-    else:
-        os.environ.setdefault("PLUMB_SIMT_BUILD", str(pathlib.Path(library).parents[1]))
+    elif (built := pathlib.Path(library).parents[1]) and (built / "simt_nvcc.json").exists():
+        os.environ.setdefault("PLUMB_SIMT_BUILD", str(built))
     os.environ.setdefault("PLUMB_PYTHON", sys.executable)
 
 
