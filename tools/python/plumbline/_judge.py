@@ -18,6 +18,7 @@ from plumbline import _by_value, _declare, _library, _report, simt
 from plumbline._errors import PlumblineError
 from plumbline._operators import Operator
 
+DEFAULT_CHIP = "sm_90"
 FORMS = ("json", "junit", "html", "markdown")
 DEVICE_WORDS = {"cpu": "cpu", "cuda": "gpu", "simt": "simt"}  # as verify calls them
 
@@ -125,7 +126,7 @@ def judge(
     matrices: list[str] | tuple[str, ...] = (),
     listed: bool = False,
     device: str | None = None,
-    chip: str = "sm_90",
+    chip: str = DEFAULT_CHIP,
     timeout: float | None = None,
     repeat: int | None = None,
     fail_fast: bool = False,
@@ -185,7 +186,7 @@ def judge(
         words += [option, str(value)] if value is not None else []
     words += ["--listed"] if listed else []
     words += ["--fail-fast"] if fail_fast else []
-    return run(words, {"PLUMB_CHIP": chip})
+    return run(words, {} if chip == DEFAULT_CHIP else {"PLUMB_CHIP": chip, "PLUMB_COMMAND": f"env PLUMB_CHIP={chip} {command()}"})
 
 
 def run(words: list[str], more: dict[str, str] | None = None) -> _report.Report:

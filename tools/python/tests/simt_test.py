@@ -177,6 +177,13 @@ def test_wrong_kernels_fail(name, cases, verdicts, words):
     assert "--device simt" in failure.repro and "--python" in failure.repro
 
 
+def test_the_command_of_a_failure_names_the_chip():
+    failure = judged("split_without_atomics", GEMV, fail_fast=True, chip="sm_80").failures[0]
+    assert failure.verdict == "race" and failure.repro.startswith("env PLUMB_CHIP=sm_80 ")
+    with pytest.raises(pl.PlumblineError, match="known: sm_80"):
+        judged("softmax", SOFTMAX, chip="sm_70")
+
+
 def test_reports_name_the_line():
     report = judged("split_without_atomics", GEMV, fail_fast=True)
     file, line = report.failures[0].place
