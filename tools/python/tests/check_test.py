@@ -154,6 +154,21 @@ def test_tensors_of_torch_in_narrow_types(kind, storage):
     assert pl.check(wrong, "gemm", a, b.T, raises=False).outputs[0].worst == (3, 5)
 
 
+@pytest.mark.parametrize("storage", ["f16", "bf16"])
+def test_formulas_in_narrow_types(storage):
+    torch = pytest.importorskip("torch")
+    if storage not in pl.formulas.softmax.storage:
+        pytest.skip(f"softmax has no type {storage}")
+    dtype = {"f16": torch.float16, "bf16": torch.bfloat16}[storage]
+    x = torch.from_numpy(normal(20, 300)).to(dtype)
+    assert pl.check(torch.softmax(x.float(), dim=-1).to(dtype), pl.formulas.softmax, x).storage == storage
+    e = torch.exp(x)  # rounded, and so is the sum
+    total = torch.zeros(20, 1, dtype=dtype)
+    for j in range(300):
+        total += e[:, j : j + 1]
+    assert not pl.check(e / total, pl.formulas.softmax, x, raises=False).passed
+
+
 def test_arrays_of_ml_dtypes():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     a, b = (normal(16, 16).astype(ml_dtypes.bfloat16) for _ in range(2))

@@ -131,6 +131,24 @@ def test_builtin_functions_get_the_inputs_by_position():
     assert pl.judge("gemm", np.matmul, cases="gemm.f32(m=1..20,n=1..20)", listed=True).passed
 
 
+def test_formulas_by_name_in_narrow_types():
+    torch = pytest.importorskip("torch")
+    choice = {"cases": "softmax.bf16(n=1..40,d=1..300)", "listed": True, "arrays": "torch", "storage": "bf16"}
+    right = pl.judge(pl.formulas.softmax, lambda x: torch.softmax(x.float(), dim=-1).to(x.dtype), fills="real", **choice)
+    assert right.passed, str(right)
+    wrong = pl.judge(pl.formulas.softmax, lambda x: torch.exp(x) / torch.exp(x).sum(-1, keepdim=True, dtype=x.dtype), fills="real", **choice)
+    assert wrong.failures, str(wrong)
+
+
+@pytest.mark.parametrize(("storage", "torch_type"), [("bf16", "bfloat16"), ("e4m3_bf16", "bfloat16"), ("e5m2_f32", "float32")])
+def test_products_of_narrow_types_by_torch(storage, torch_type):
+    torch = pytest.importorskip("torch")
+    kind = getattr(torch, torch_type)
+    cases = f"gemm.{storage}(m=1..40,n=1..40)"
+    report = pl.judge("gemm", lambda A, B: (A.float() @ B.float()).to(kind), cases=cases, listed=True, fills="real", storage=storage, arrays="torch")
+    assert report.passed, str(report)
+
+
 def test_a_script_that_judges_at_its_top_is_judged_once(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
