@@ -35,7 +35,7 @@ namespace {
 // named; it then looks for races, as nothing else does.
 std::vector<VariantInfo> variants_in_python(VerifyOptions& o) {
   if (o.python.empty()) return {};
-  const bool simt = device_wanted(o.devices, Device::simt) && !o.devices.empty();
+  const bool simt = device_wanted(o.devices, Device::simt);
   std::vector<VariantInfo> all = variants_of_plugins(o.python, python_worker(simt));
   const auto on_gpu = [](const VariantInfo& v) { return v.device == Device::gpu; };
   const bool executor = simt || (o.devices.empty() && std::all_of(all.begin(), all.end(), on_gpu));
