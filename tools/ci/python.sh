@@ -12,14 +12,19 @@ if ! "$place/env/bin/pip" install --quiet numpy pytest pytest-xdist scipy 2>"$pl
   echo "python: skipped, no package index answers"
   exit 0
 fi
+# frameworks whose tests are skipped without them
+"$place/env/bin/pip" install --quiet hypothesis ml_dtypes triton 2>>"$place/pip.err" || tail -n 1 "$place/pip.err"
 "$place/env/bin/pip" wheel --quiet --no-deps --wheel-dir "$place" .
 wheel=$(find "$place" -maxdepth 1 -name '*.whl')
 "$place/env/bin/pip" install --quiet --no-index "$wheel"
 bytes=$(stat -c %s "$wheel")
 [ "$bytes" -lt 10000000 ] || { echo "python: the wheel has $bytes bytes, 10 MB at most"; exit 1; }
 bin=$("$place/env/bin/python" -c 'from plumbline import _library; print(_library.PACKAGE / "bin")')
-glibc=$(objdump -T "$bin/verify" "$bin/libplumbline.so" "$bin/libgomp.so.1" | grep -o 'GLIBC_2[.][0-9]*' | sort -uV | tail -n 1)
+glibc=$(objdump -T "$bin/verify" "$bin/libplumbline.so" "$bin/libplumb_simt_ptx.so" "$bin/libgomp.so.1" | grep -o 'GLIBC_2[.][0-9]*' | sort -uV | tail -n 1)
 printf 'python: %s, %d bytes, needs %s\n' "$(basename "$wheel")" "$bytes" "$glibc"
+seconds=$("$place/env/bin/python" -X importtime -c 'import plumbline' 2>&1 | awk -F'|' '/ plumbline$/ { print $2 / 1e6 }')
+printf 'python: imported in %s s\n' "$seconds"
+awk "BEGIN { exit !($seconds < 0.3) }" || echo "python: an import is to take less than 0.3 s (on a busy machine it may take more)"
 # from another folder: the tree's own package is not to be found by chance
 cp -r tools/python/tests tools/python/examples "$place"
 cd "$place" && PYTHONPATH='' env/bin/python -m pytest -q -p no:cacheprovider -n 2 tests

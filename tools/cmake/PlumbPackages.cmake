@@ -1,9 +1,5 @@
 # Third-party packages, all from the distribution. A missing one names the package to install.
 
-function(plumb_missing what package)
-  message(FATAL_ERROR "${what} was not found: install it with\n    apt-get install ${package}\nor let `tools/plumb setup` do it")
-endfunction()
-
 find_package(Threads REQUIRED)
 find_package(OpenMP COMPONENTS CXX)
 if(NOT OpenMP_CXX_FOUND)

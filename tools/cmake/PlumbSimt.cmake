@@ -51,6 +51,50 @@ function(plumb_simt_compiler language_out flags_out)
   set(${flags_out} ${flags} PARENT_SCOPE)
 endfunction()
 
+function(plumb_json_list out)
+  list(JOIN ARGN "\", \"" text)
+  set(${out} "[\"${text}\"]" PARENT_SCOPE)
+endfunction()
+
+# plumb_simt_describe(FILE COMPILER LAUNCHER LIBRARIES...): writes how a user's program, or a module of PTX, is compiled and linked. LAUNCHER: a list
+# of JSON.
+function(plumb_simt_describe file compiler launcher)
+  plumb_simt_compiler(language flags)
+  # A user's program is compiled once and run for long: -O3 unrolls its loops, by which the numbers of a thread's own arrays stay in registers.
+  # The params allow larger loops than -O3 alone: an index that is then a constant leads to such an array for certain, and needs no check.
+  # -fno-tree-partial-pre: that pass reads memory on paths where the program does not.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    list(APPEND flags -O3 -fno-tree-partial-pre --param=max-completely-peeled-insns=1000 --param=max-completely-peel-times=64)
+  endif()
+  plumb_json_list(language ${language})
+  plumb_json_list(flags ${flags})
+  plumb_json_list(libraries ${ARGN} ${OpenMP_CXX_FLAGS} -lpthread ${CMAKE_DL_LIBS})
+  string(REPLACE "\"dl\"" "\"-ldl\"" libraries "${libraries}")
+  file(GENERATE OUTPUT ${file} CONTENT
+"{\"compiler\": \"${compiler}\", \"launcher\": ${launcher}, \"language\": ${language},
+ \"flags\": ${flags},
+ \"libraries\": ${libraries}}
+")
+endfunction()
+
+# The switches of fibers: Boost.Context, which is a library of few lines.
+find_path(PLUMB_BOOST_CONTEXT_INCLUDE boost/context/detail/fcontext.hpp)
+find_library(PLUMB_BOOST_CONTEXT NAMES boost_context)
+if(NOT PLUMB_BOOST_CONTEXT OR NOT PLUMB_BOOST_CONTEXT_INCLUDE)
+  plumb_missing("Boost.Context" libboost-context-dev)
+endif()
+
+# plumb_simt_library(TARGET): how the executor itself is compiled.
+function(plumb_simt_library target)
+  target_compile_options(${target} PRIVATE -ftls-model=initial-exec)
+  target_compile_definitions(${target} PRIVATE PLUMB_SIMT)
+  # gpu/device includes <cuda_runtime.h>: the executor's here
+  target_include_directories(${target} SYSTEM PRIVATE ${CMAKE_SOURCE_DIR}/gpu/simt/language/include ${PLUMB_BOOST_CONTEXT_INCLUDE})
+  target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O2>)
+  # Its callbacks are what instrumented code calls: never instrument them.
+  target_compile_options(${target} PRIVATE -fno-sanitize=all)
+endfunction()
+
 function(plumb_simt_kernels name)
   find_package(Python3 COMPONENTS Interpreter QUIET)
   if(NOT Python3_Interpreter_FOUND)

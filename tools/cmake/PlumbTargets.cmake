@@ -1,6 +1,10 @@
 # The functions every room's CMakeLists.txt is written with.
 include(${CMAKE_CURRENT_LIST_DIR}/PlumbRequirements.cmake)
 
+function(plumb_missing what package)
+  message(FATAL_ERROR "${what} was not found: install it with\n    apt-get install ${package}\nor let `tools/plumb setup` do it")
+endfunction()
+
 # Flags every target of ours carries: warnings, C++20, the include root, sanitizers.
 add_library(plumb_flags INTERFACE)
 target_compile_features(plumb_flags INTERFACE cxx_std_20)

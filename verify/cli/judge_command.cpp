@@ -30,14 +30,34 @@
 namespace plumb {
 namespace {
 
+// Kernels of Python. Those for a GPU run on the CPU executor, too, where that is asked for, or where the file holds no others and no device is
+// named; it then looks for races, as nothing else does.
+std::vector<VariantInfo> variants_in_python(VerifyOptions& o) {
+  if (o.python.empty()) return {};
+  const bool simt = device_wanted(o.devices, Device::simt);
+  std::vector<VariantInfo> all = variants_of_plugins(o.python, python_worker(simt));
+  const auto on_gpu = [](const VariantInfo& v) { return v.device == Device::gpu; };
+  const bool executor = simt || (o.devices.empty() && std::all_of(all.begin(), all.end(), on_gpu));
+  if (!executor) return all;
+  if (o.devices.empty()) {
+    o.devices = {"simt"};
+    if (!o.quiet)
+      fmt::print(stderr, "note: kernels for a GPU are judged on the CPU executor, as by --device simt\n");
+  }
+  if (o.devices == std::vector<std::string>{"simt"}) o.run.race = true;
+  std::vector<VariantInfo> copies;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(copies), on_gpu);
+  for (VariantInfo& v : all)
+    if (!on_gpu(v)) v.program = python_worker(false);
+  for (VariantInfo& v : copies) v.device = Device::simt, v.program = python_worker(true);
+  all.insert(all.end(), copies.begin(), copies.end());
+  return all;
+}
+
 // A plug-in alone is what is judged: its operators, its variants.
 void select_plugins(VerifyOptions& o, const std::vector<VariantInfo>& of_plugins) {
   if (of_plugins.empty()) return;
-  if (!o.python.empty() && device_wanted(o.devices, Device::simt))
-    throw Error(
-        "--python and --device simt: the CPU executor does not run kernels of Python yet; it runs .cu files: "
-        "tools/plumb simt FILES.cu");
-  if (o.devices == std::vector<std::string>{"simt"})
+  if (!o.plugins.empty() && o.devices == std::vector<std::string>{"simt"})
     throw Error(
         "--plugin and --device simt: a plug-in holds compiled device code, which the CPU executor cannot "
         "run; give "
@@ -252,10 +272,8 @@ int judge(const VerifyOptions& o, const Plan& plan) {
 int run_judging(VerifyOptions o) {
   VariantChoice choice;
   choice.more = variants_of_plugins(o.plugins);
-  if (!o.python.empty()) {
-    const std::vector<VariantInfo> python = variants_of_plugins(o.python, python_worker());
-    choice.more.insert(choice.more.end(), python.begin(), python.end());
-  }
+  const std::vector<VariantInfo> python = variants_in_python(o);
+  choice.more.insert(choice.more.end(), python.begin(), python.end());
   select_plugins(o, choice.more);
   if (o.drawn > 0 && !o.matrices.empty()) throw Error("--drawn and --matrix: choose one");
   if (o.cases.empty() && (!o.matrices.empty() || o.drawn > 0)) o.cases = "all";

@@ -55,6 +55,7 @@ std::vector<std::string> workers_wanted(const VerifyOptions& o) {
   const bool any = o.devices.empty();  // which means the CPU executor too for mutants alone
   add(named(Device::simt) || (any && o.mutants), "plumb_simt_worker", "plumb_user_simt_worker");
   if (!o.python.empty()) workers.emplace_back("libplumbline.so");
+  if (!o.python.empty() && named(Device::simt)) workers.emplace_back("libplumb_simt_ptx.so");
   add(o.run.stress != 0 && (any || named(Device::gpu)), "plumb_stress_worker", "plumb_user_stress_worker");
   return workers;
 }

@@ -60,6 +60,21 @@ class ArrayCollector {
   bool output_ = false;
 };
 
+template <class E, Space S>
+void take_shape(const std::string& name, VecView<E, S>& v, const GivenCall& given) {
+  v.size = given.array(name).cols;
+}
+template <class E, Space S>
+void take_shape(const std::string& name, DenseView<E, S>& v, const GivenCall& given) {
+  const ArrayInfo& a = given.array(name);
+  v.rows = a.rows, v.cols = v.ld = a.cols;
+}
+template <class E, Space S>
+void take_shape(const std::string& name, CsrView<E, S>& v, const GivenCall& given) {
+  v.rows = given.array(name + ".row_ptr").cols - 1, v.nnz = given.array(name + ".col").cols;
+  v.cols = static_cast<std::int64_t>(given.scalar(name + ".cols"));
+}
+
 template <class Op, class V>
 class ContractOf final : public TypedContract {
   using Views = detail::Views<Op, V>;
@@ -77,6 +92,13 @@ class ContractOf final : public TypedContract {
     CaseData data{StagedViews(sizeof views), std::move(instance.arena), instance.degenerate};
     std::memcpy(data.views.data(), &views, sizeof views);
     return data;
+  }
+  void take_shapes(std::byte* v, const GivenCall& given) const override {
+    Op::each_scalar(of(v).problem, [&](const char* name, auto& n) {
+      n = static_cast<std::decay_t<decltype(n)>>(given.scalar(name));
+    });
+    const auto take = [&](const std::string& name, auto& view) { take_shape(name, view, given); };
+    Op::each_input(of(v).in, take), Op::each_output(of(v).out, take);
   }
   void validate(const std::byte* v) const override {
     Op::template validate<V>(of(v).problem, of(v).in, of(v).out);
@@ -136,6 +158,14 @@ class ContractOf final : public TypedContract {
   }
 };
 
+template <class Op>
+constexpr const char* signature_of() {
+  if constexpr (requires { Op::kSignature; })
+    return Op::kSignature;
+  else
+    return "";
+}
+
 template <Operator Op>
 OperatorContract contract_of() {
   static const ContractOf<Op, float> in_float;
@@ -143,6 +173,7 @@ OperatorContract contract_of() {
   return {Op::kName,
           dtypes_of<Op>(),
           Op::kExtents,
+          signature_of<Op>(),
           &Op::cases,
           &Op::describe,
           &Op::bound,

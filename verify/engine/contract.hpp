@@ -63,6 +63,8 @@ class TypedContract {
   virtual ~TypedContract() = default;
   /// The data of a case, which may not be valid. Throws Error on a case that cannot be made.
   [[nodiscard]] virtual CaseData make(const Case&) const = 0;
+  /// Gives views, which hold zeros, the shapes and numbers of a call; their arrays are null. Throws Error where one is missing.
+  virtual void take_shapes(std::byte* views, const GivenCall&) const = 0;
   virtual void validate(const std::byte* views) const = 0;
   virtual void oracle(const std::byte* views, Reference&) const = 0;
   [[nodiscard]] virtual Work work(const std::byte* views) const = 0;
@@ -91,6 +93,7 @@ struct OperatorContract {
   const char* name;
   std::span<const Dtype> dtypes;
   std::span<const char* const> extents;  // parameters of a case that are sizes
+  const char* signature;                 // of a formula: "x: n d, w: d, eps>0 -> y: n d"; else empty
   void (*cases)(CaseList&);
   void (*describe)(CaseSpace&);
   double (*bound)(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);

@@ -111,7 +111,7 @@ Worker& Engine::worker_for(const RunRequest& request, Worker::Outcome& opening) 
       worker = std::make_unique<Worker>(program, options_.oom_counter, environment_);
     }
     // what a plug-in takes to be opened (Python imports whole frameworks) is no time of its first run
-    if (!request.call.plugin.empty() && request.call.device == Device::cpu)
+    if (!request.call.plugin.empty() && request.call.device != Device::gpu)
       opening = worker->run(opening_of(request.call.plugin), kPluginOpening);
   }
   return *worker;

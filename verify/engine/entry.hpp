@@ -116,10 +116,24 @@ struct CallInfo {
 /// Where an array goes that lies at `offset` in the staged image, and how far apart its rows are there: ArrayInfo::ld.
 using Placer = std::function<void*(ArrayInfo&, std::int64_t offset)>;
 
+/// A call that somebody has made by himself: the operands of one problem, packed row-major as they are stored, and the numbers beside them.
+struct GivenCall {
+  Dtype dtype = Dtype::f32;
+  /// Inputs, and the outputs with their shapes; data of an output is what it held before, null where that was not read.
+  std::vector<ArrayInfo> arrays;
+  std::vector<std::pair<std::string, double>> scalars;  // every one, also "A.rows"
+
+  /// Both throw Error where there is none of that name.
+  [[nodiscard]] const ArrayInfo& array(const std::string& name) const;
+  [[nodiscard]] double scalar(const std::string& name) const;
+};
+
 class OperatorEntry {
  public:
   virtual ~OperatorEntry() = default;
   [[nodiscard]] virtual std::string name() const = 0;
+  /// Of an operator that is a formula: its arrays with the names of their extents (docs/formulas.md). Else empty.
+  [[nodiscard]] virtual std::string signature() const { return {}; }
   /// The types that it has.
   [[nodiscard]] virtual std::span<const Dtype> dtypes() const = 0;
   [[nodiscard]] virtual std::vector<Case> cases() const = 0;
@@ -129,6 +143,8 @@ class OperatorEntry {
   [[nodiscard]] virtual std::vector<VariantInfo> variants(Device device_of_device_space) const = 0;
   /// Makes and validates the data of a case. Throws Error on a case that cannot be made.
   [[nodiscard]] virtual std::unique_ptr<PreparedCase> prepare(const Case&) const = 0;
+  /// The same of arrays that the caller has; they are copied. Throws Error where shapes or values are not as the contract has them.
+  [[nodiscard]] virtual std::unique_ptr<PreparedCase> prepare(const GivenCall&) const = 0;
   /// Calls a variant. Returns the reason when it does not support the problem, else "". Throws Error for an unknown variant.
   [[nodiscard]] virtual std::string invoke(const Call&) const = 0;
   /// The arrays and numbers of a call, from its staged views. Each array is put where `placer` says, in the views too.

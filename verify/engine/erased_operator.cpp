@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+
 namespace plumb {
 namespace {
 
@@ -48,6 +52,24 @@ std::unique_ptr<PreparedCase> ErasedOperator::prepare(const Case& c) const {
   try {
     return prepare_case(contract_, c);
   } catch (const std::bad_alloc& e) { throw_no_memory(c, e); }
+}
+
+std::unique_ptr<PreparedCase> ErasedOperator::prepare(const GivenCall& given) const {
+  return prepare_given(contract_, given);
+}
+
+const ArrayInfo& GivenCall::array(const std::string& name) const {
+  for (const ArrayInfo& a : arrays) {
+    if (a.name == name) return a;
+  }
+  throw Error(fmt::format("there is no array {}", name));
+}
+
+double GivenCall::scalar(const std::string& name) const {
+  for (const auto& [known, value] : scalars) {
+    if (known == name) return value;
+  }
+  throw Error(fmt::format("there is no number {}", name));
 }
 
 const AnyVariant& ErasedOperator::find(const Call& i) const {

@@ -49,22 +49,6 @@ int number_of(Dtype dtype) {
   return in == out ? in : PLUMB_MIXED(in, out);
 }
 
-// Of a number that the loader has checked. Errors: formats of which no type is.
-Dtype dtype_of(const std::string& path, int number) {
-  for (const DtypeFacts& d : kDtypes) {
-    if (number_of(d.dtype) == number) return d.dtype;
-  }
-  throw input_error(path, 0, fmt::format("no type of a case has the number {}", number));
-}
-
-// The format of PLUMB_SUMS_IN, or none of its own.
-Format accumulator_of(int number) {
-  for (const auto& [format, known] : kFormatNumbers) {
-    if (PLUMB_SUMS_IN(known) == number) return format;
-  }
-  return Format::none;
-}
-
 // An array as version 1 has it.
 struct ArrayOfVersion1 {
   const char* name;
@@ -138,6 +122,28 @@ void explain_choice(plumb_context* c, const char* text) {
 
 }  // namespace
 
+Format format_of_number(int number) {
+  for (const auto& [format, known] : kFormatNumbers) {
+    if (known == number) return format;
+  }
+  throw Error(fmt::format("no format has the number {}", number));
+}
+
+Dtype dtype_of_number(int number) {
+  for (const DtypeFacts& d : kDtypes) {
+    if (number_of(d.dtype) == number) return d.dtype;
+  }
+  throw Error(fmt::format("no type of a case has the number {}", number));
+}
+
+Arithmetic arithmetic_of_numbers(int arithmetic, int accumulate) {
+  if (arithmetic < PLUMB_NATIVE || arithmetic > PLUMB_FP8_FAST)
+    throw Error(fmt::format("no arithmetic has the number {}", arithmetic));
+  Arithmetic made = kArithmetics[arithmetic].arithmetic;
+  if (accumulate != 0) made.accumulate = format_of_number(accumulate - PLUMB_SUMS_IN(0));
+  return made;
+}
+
 RunReply describe_plugin(const std::string& path) {
   RunReply reply;
   try {
@@ -154,11 +160,12 @@ RunReply describe_plugin(const std::string& path) {
   return reply;
 }
 
-std::string python_worker() {
+std::string python_worker(bool on_executor) {
   const char* const named = std::getenv("PLUMB_PYTHON");
   const std::string library = worker_beside("libplumbline.so");
   const std::string where = library.empty() ? "" : "PLUMB_LIBRARY=" + library + kWordEnd;
-  return fmt::format("/usr/bin/env{0}{1}{2}{0}-m{0}plumbline.worker", kWordEnd, where,
+  const std::string device = on_executor ? std::string("PLUMB_DEVICE=simt") + kWordEnd : "";
+  return fmt::format("/usr/bin/env{0}{1}{2}{3}{0}-m{0}plumbline.worker", kWordEnd, where, device,
                      named != nullptr && *named != '\0' ? named : "python3");
 }
 
@@ -203,11 +210,10 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
                         fmt::format("variant {}: no operator is called '{}'{} (verify --list)", field[1],
                                     printable(v.op), did_you_mean(v.op, known)));
     }
-    v.dtype = dtype_of(path, number(2));
+    v.dtype = dtype_of_number(number(2));
     v.device = number(3) == PLUMB_CUDA ? Device::gpu : Device::cpu;
-    v.traits = Traits{kArithmetics[number(4)].arithmetic, (number(5) & PLUMB_NOT_REPRODUCIBLE) == 0,
+    v.traits = Traits{arithmetic_of_numbers(number(4), number(8)), (number(5) & PLUMB_NOT_REPRODUCIBLE) == 0,
                       number(6), number(7)};
-    if (number(8) != 0) v.traits.arithmetic.accumulate = accumulator_of(number(8));
     all.push_back(std::move(v));
   }
   return all;

@@ -14,8 +14,9 @@ namespace plumb {
 inline const plumb_plugin* (*open_plugin)(const char* path, const char** trouble) = nullptr;
 
 /// The command of the worker for kernels in Python, as VariantInfo::program: `python3 -m plumbline.worker`, by the interpreter that the
-/// environment variable PLUMB_PYTHON names, and with the library beside this program where there is one.
-[[nodiscard]] std::string python_worker();
+/// environment variable PLUMB_PYTHON names, and with the library beside this program where there is one. `on_executor`: a worker whose
+/// kernels of Triton's run on the CPU executor (Device::simt).
+[[nodiscard]] std::string python_worker(bool on_executor);
 
 /// How plug-ins number what a worker has to know: JSON with "version", "sizes" of the structures, and the numbers of "formats", "dtypes" and
 /// "arithmetics" by their names.
@@ -27,6 +28,13 @@ inline const plumb_plugin* (*open_plugin)(const char* path, const char** trouble
 
 /// In the child: what list_plugin() asks for, a line per variant.
 [[nodiscard]] RunReply describe_plugin(const std::string& path);
+
+/// The format that plug-ins number so; Error: none.
+[[nodiscard]] Format format_of_number(int number);
+/// The type of a case that plug-ins number so; Error: none.
+[[nodiscard]] Dtype dtype_of_number(int number);
+/// What they declare of their arithmetic: Traits::arithmetic. Error: a number that is none.
+[[nodiscard]] Arithmetic arithmetic_of_numbers(int arithmetic, int accumulate);
 
 /// In the child: calls a variant. Returns the reason when it does not support the problem, else "". Throws Error when it failed.
 [[nodiscard]] std::string invoke_plugin(const std::string& path, const OperatorEntry&, const Call&);

@@ -7,6 +7,9 @@
 #include <tuple>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
 #include "reference/core/threads.hpp"
 #include "verify/engine/erased_operator.hpp"
 #include "verify/engine/resources.hpp"
@@ -70,7 +73,23 @@ class ErasedCase final : public PreparedCase {
         data_(typed_.make(c)) {
     for (const char* key : contract.extents) extents_.push_back(c.number_or(key, 0));
     quantise_operands();
-    if (values_repeat() && !is_bitwise(fill_)) fill_ = Fill::few;
+    if (values_repeat(true) && !is_bitwise(fill_)) fill_ = Fill::few;
+    typed_.validate(data_.views.data());
+  }
+
+  // Of arrays that are somebody's own: of their values nothing is known but what they show.
+  ErasedCase(const OperatorContract& contract, const GivenCall& given)
+      : contract_(contract), typed_(contract.of(given.dtype)), dtype_(given.dtype), fill_(Fill::own) {
+    data_.views = StagedViews(typed_.views_bytes());
+    typed_.take_shapes(data_.views.data(), given);
+    for (const ViewArray& a : arrays()) {
+      const ArrayInfo& from = given.array(a.name);
+      if (from.kind != a.kind)
+        throw Error(fmt::format("{} is stored in {}, and this has {}", a.name, facts(a.kind).name,
+                                facts(from.kind).name));
+      if (from.data != nullptr) a.point_to(copied_values(a, static_cast<const std::byte*>(from.data)));
+    }
+    if (values_repeat(false)) fill_ = Fill::few;
     typed_.validate(data_.views.data());
   }
 
@@ -174,6 +193,19 @@ class ErasedCase final : public PreparedCase {
   [[nodiscard]] std::unique_ptr<ErasedCase> copied() const { return copied(fill_); }
   [[nodiscard]] std::vector<ViewArray> arrays() { return typed_.arrays(data_.views.data(), dtype_); }
 
+  // A copy of packed elements, in the type in which the judge computes.
+  [[nodiscard]] const void* copied_values(const ViewArray& a, const std::byte* from) {
+    const std::int64_t count = a.rows * a.cols;
+    const auto copy = [&](auto zero) -> const void* {
+      using V = decltype(zero);
+      V* const to = data_.arena.allocate<V>(count);
+      for (std::int64_t i = 0; i < count; ++i)
+        to[i] = static_cast<V>(decode(a.kind, from + i * facts(a.kind).bytes));
+      return to;
+    };
+    return a.values ? with_value_type(dtype_, copy) : copy(std::int32_t{0});
+  }
+
   // Values become exact as stored. The arrays are the arena's.
   void quantise_operands() {
     for (const ViewArray& a : arrays()) {
@@ -186,13 +218,15 @@ class ErasedCase final : public PreparedCase {
     }
   }
 
-  // Whether every operand has few values, as narrow formats make of any: roundings of equal terms add up (docs/bounds.md).
-  [[nodiscard]] bool values_repeat() {
+  // Whether every operand has few values, as narrow formats make of any: roundings of equal terms add up (docs/bounds.md). `where_narrow`: of
+  // operands in wide formats it is known that they do not.
+  [[nodiscard]] bool values_repeat(bool where_narrow) {
     std::vector<ViewArray> operands = arrays();
     std::erase_if(operands, [](const ViewArray& a) { return a.output || !a.values; });
     const auto few = [&](const ViewArray& a) {
       return with_value_type(dtype_, [&](auto zero) {
-        return facts(a.kind).digits < facts(kFormat<decltype(zero)>).digits && repeats<decltype(zero)>(a);
+        const bool narrow = facts(a.kind).digits < facts(kFormat<decltype(zero)>).digits;
+        return (narrow || !where_narrow) && repeats<decltype(zero)>(a);
       });
     };
     return !operands.empty() && std::all_of(operands.begin(), operands.end(), few);
@@ -303,6 +337,10 @@ class ErasedCase final : public PreparedCase {
 };
 
 }  // namespace
+
+std::unique_ptr<PreparedCase> prepare_given(const OperatorContract& contract, const GivenCall& given) {
+  return std::make_unique<ErasedCase>(contract, given);
+}
 
 std::unique_ptr<PreparedCase> prepare_case(const OperatorContract& contract, const Case& c) {
   return std::make_unique<ErasedCase>(contract, c);

@@ -79,6 +79,7 @@ class Spoiled final : public OperatorEntry {
   CaseSpace space() const override { return right_.space(); }
   std::vector<VariantInfo> variants(Device device) const override { return right_.variants(device); }
   std::unique_ptr<PreparedCase> prepare(const Case& c) const override { return right_.prepare(c); }
+  std::unique_ptr<PreparedCase> prepare(const GivenCall& c) const override { return right_.prepare(c); }
   std::string invoke(const Call& i) const override {
     std::string why_not = right_.invoke(i);
     // the run has put addresses where offsets were

@@ -16,6 +16,7 @@
 #include "gpu/simt/host/api/runtime/kernels.hpp"
 #include "gpu/simt/host/api/runtime/operations.hpp"
 #include "gpu/simt/race/source_places.hpp"
+#include "gpu/simt/race/symbols.hpp"
 #include "gpu/simt/state.hpp"
 
 // Of tools/simt-nvcc; weak: other programs have none.
@@ -49,6 +50,12 @@ std::string translator() {
     if (::access(path.c_str(), R_OK) == 0) return path;
   }
   return kCompiler;
+}
+
+// The interpreter that it is run by: PLUMB_PYTHON, or python3.
+std::string interpreter() {
+  const char* named = std::getenv("PLUMB_PYTHON");
+  return named != nullptr && *named != 0 ? named : "python3";
 }
 
 std::string quoted(const std::string& word) {
@@ -102,8 +109,8 @@ std::pair<std::string, std::string> compiled(const std::string& text, const std:
   const ScratchFile file(text);
   if (!file.good()) return {};
   const std::string named = name.empty() ? "--keep" : "--name " + quoted(name);
-  const Said said =
-      said_by(fmt::format("python3 -S -E {} {} {}", quoted(translator()), named, quoted(file.path())));
+  const Said said = said_by(fmt::format("{} -S -E {} {} {}", quoted(interpreter()), quoted(translator()),
+                                        named, quoted(file.path())));
   const std::size_t end = said.text.find('\n');
   if (!said.done || end == std::string::npos) return {};
   return {said.text.substr(0, end), said.text.substr(end + 1, said.text.find('\n', end + 1) - end - 1)};
@@ -115,6 +122,7 @@ void know(const PtxModule& module) {
     know_kernel(k.address, {k.invoke, k.sizes, k.count});
   }
   know_source_places(module.name, *module.table);
+  holds_kernels(module.table);
   if (current().run.begun && checking()) load_image();
 }
 

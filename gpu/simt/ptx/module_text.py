@@ -9,6 +9,7 @@ NAME = r'[A-Za-z_$%][\w$]*'
 LABEL = re.compile(r'(%s)\s*:(?!:)' % NAME)
 LINKAGE = re.compile(r'\.(?:visible|extern|weak|common)\b')
 WHOLE_LINE = re.compile(r'\.(?:version|target|address_size|file|loc)\b[^\n]*')
+INLINE_ASM = re.compile(r'// begin inline asm\b.*?// end inline asm\b', re.S)
 LOC = re.compile(r'\.loc\s+(\d+)\s+(\d+)\s+\d+')
 INLINED = re.compile(r'inlined_at\s+(\d+)\s+(\d+)')
 LIMIT = re.compile(r'\.(maxntid|reqntid|maxnreg|minnctapersm|maxnctapersm|reqnctapercluster|maxclusterrank|explicitcluster|blocksareclusters|'
@@ -74,6 +75,8 @@ class Module:
 
     def __init__(self, text):
         self.text = without_comments(text)
+        # compilers count the lines of an inline asm's text on from that of its statement: what a .loc in it says is no place
+        self.inline = [m.span() for m in INLINE_ASM.finditer(text)]
         self.at, self.scopes = 0, 0
         self.ends = [m.start() for m in re.finditer('\n', self.text)]
         self.version = self.target = None
@@ -253,7 +256,8 @@ class Module:
         while self.skip_blank():
             m = WHOLE_LINE.match(self.text, self.at)
             if m:
-                place = self.place(m.group(0)) or place
+                if not self.in_inline_asm():
+                    place = self.place(m.group(0)) or place
                 self.at = m.end()
             elif self.text[self.at] == '{':
                 self.scopes += 1
@@ -269,6 +273,10 @@ class Module:
                 self.places[statement.line] = place
                 yield statement
         raise BadModule(self.line(), 'a function that no brace closes')
+
+    def in_inline_asm(self):
+        last = bisect_right(self.inline, (self.at, len(self.text))) - 1
+        return last >= 0 and self.at < self.inline[last][1]
 
     def statement(self, scope):
         line, m = self.line(), LABEL.match(self.text, self.at)

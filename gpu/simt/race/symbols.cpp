@@ -6,9 +6,11 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string_view>
 
 namespace plumb::simt {
@@ -63,6 +65,21 @@ bool is_of_cccl(const std::string& file) {
   return installed && (lies_in("/cub/") || lies_in("/thrust/") || lies_in("/cccl/"));
 }
 
+namespace {
+
+std::set<std::uintptr_t>& bases_of_kernels() {
+  static auto& all = *new std::set<std::uintptr_t>;
+  return all;
+}
+
+}  // namespace
+
+void holds_kernels(const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) != 0)
+    bases_of_kernels().insert(reinterpret_cast<std::uintptr_t>(info.dli_fbase));
+}
+
 std::vector<Module> modules() {
   std::vector<Module> out;
   dl_iterate_phdr(
@@ -79,6 +96,8 @@ std::vector<Module> modules() {
         return 0;
       },
       &out);
+  std::stable_partition(out.begin(), out.end(),
+                        [](const Module& m) { return bases_of_kernels().count(m.base) != 0; });
   return out;
 }
 

@@ -19,10 +19,14 @@ struct Frame {
   std::string function;
   Place place;
 };
+/// Those with kernels that were loaded while the program ran come first, then the others in the order in which they were loaded.
 std::vector<Module> modules();
+/// Says that the library which holds this address holds kernels.
+void holds_kernels(const void* address);
 /// Frames of each address, innermost first, by one call of addr2line for each module.
 std::map<std::uintptr_t, std::vector<Frame>> symbolise(const std::vector<std::uintptr_t>& addresses);
-/// A return address in full: the one in some module whose low 31 bits fit; 0 where there is none.
+/// A return address in full: the one in the first module whose low 31 bits fit; 0 where there is none. In a process with gigabytes of libraries
+/// it fits several.
 std::uintptr_t whole_address(Location location, const std::vector<Module>& all);
 /// Code of our own that stands between a kernel and what it does.
 bool is_ours(const std::string& file);

@@ -64,6 +64,29 @@ class Modules(unittest.TestCase):
         self.assertEqual(races[0]["at"]["file"], "kernels.cu")
         self.assertRegex(races[0]["at"]["by"], r"kernels\.ptx:\d+$")
 
+    def test_lines_that_a_compiler_counts_within_inline_asm_are_no_places(self):
+        text = HEAD + """.file 1 "source.py"
+.visible .entry k(.param .u64 o) {
+  .reg .b64 %rd<2>;
+  .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [o];
+  .loc 1 16 17
+  // begin inline asm
+  .loc 1 16 17
+  mov.u32 %r1, 0x0;
+  .loc 1 17 17
+  ld.global.b32 { %r1 }, [ %rd1 + 4 ];
+
+  // end inline asm
+  .loc 1 20 5
+  st.global.b32 [ %rd1 + 8 ], %r1;
+  ret;
+}
+"""
+        out = (ctypes.c_int * 1)()
+        found = self.launch("k", [out], block=1, text=text, name="inline.ptx")
+        self.assertEqual((found[0]["kind"], found[0]["at"]["line"]), ("out of bounds", 16))
+
     def test_a_module_calls_its_functions_and_reads_its_constants(self):
         x, out = (ctypes.c_float * 64)(*[1] * 64), (ctypes.c_float * 16)()
         self.right("calls", [x, out, ctypes.c_int(4)], block=16)

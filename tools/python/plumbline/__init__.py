@@ -13,22 +13,33 @@
 Kernels run in a child process, on guarded and poisoned memory that it shares with the judge, which never loads Python. See docs/python.md.
 """
 
+from plumbline import simt
+from plumbline._check import Check, CheckedOutput, CheckFailed, check
 from plumbline._declare import Variant, variant
 from plumbline._errors import PlumblineError
 from plumbline._judge import device_reason, judge, operators, signature
+from plumbline._operators import Operator, formula, formulas
 from plumbline._pytest import Case, cases
 from plumbline._report import Record, Report
 
 __all__ = [
     "Case",
+    "Check",
+    "CheckFailed",
+    "CheckedOutput",
+    "Operator",
     "PlumblineError",
     "Record",
     "Report",
     "Variant",
     "cases",
+    "check",
     "device_reason",
+    "formula",
+    "formulas",
     "judge",
     "operators",
     "signature",
+    "simt",
     "variant",
 ]

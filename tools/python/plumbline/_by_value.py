@@ -102,6 +102,15 @@ class _Pickler(pickle.Pickler):
         return _made, made, (used, cells), None, None, _filled
 
 
+def folder() -> pathlib.Path:
+    """A folder of this user's for what repro lines name. PlumblineError: it is another user's."""
+    made = pathlib.Path(tempfile.gettempdir()) / f"plumbline-{os.getuid()}"
+    made.mkdir(mode=0o700, exist_ok=True)
+    if made.stat().st_uid != os.getuid():
+        raise PlumblineError(f"{made} belongs to another user (TMPDIR names another place)")
+    return made
+
+
 def write(variant: Variant) -> str:
     """Stores a variant for a worker of this interpreter; the file's name, which follows from its contents. PlumblineError: it holds what cannot travel."""
     fields = {f.name: getattr(variant, f.name) for f in dataclasses.fields(variant)}
@@ -113,11 +122,7 @@ def write(variant: Variant) -> str:
             f"variant {variant.name}: uses what a child process cannot be given: {error}; put the function into a file of its own"
         ) from None
     stored = pickle.dumps((list(sys.version_info[:2]), [p for p in sys.path if p], buffer.getvalue()))
-    folder = pathlib.Path(tempfile.gettempdir()) / f"plumbline-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.stat().st_uid != os.getuid():
-        raise PlumblineError(f"{folder} belongs to another user (TMPDIR names another place)")
-    path = folder / f"{variant.name}-{hashlib.sha256(stored).hexdigest()[:12]}{ENDING}"
+    path = folder() / f"{variant.name}-{hashlib.sha256(stored).hexdigest()[:12]}{ENDING}"
     unfinished = path.with_suffix(f".{os.getpid()}")
     unfinished.write_bytes(stored)
     unfinished.replace(path)

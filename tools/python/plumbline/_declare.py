@@ -81,7 +81,7 @@ def variant(op: str, **declaration: Any) -> Callable[[Callable[..., Any]], Varia
     name         of the variant, "user/NAME" in reports; the function's name where it is not given
     storage      "f32", or several: ("f32", "f64"); the types that the function is judged in
     arithmetic   what it computes in: "native", "doubled", "tf32", ... (docs/bounds.md); the bound follows from it
-    device       "cpu"; "cuda" and "simt" are skipped where they are not there
+    device       "cpu"; "cuda" or "simt": it launches kernels of Triton's, which are judged on the CPU executor (docs/python.md)
     arrays       "numpy" or "torch": what arrays reach the function as; a sparse matrix is a plumbline CSR of such arrays
     returns      True: the result is returned although the function takes outputs, of which it reads what they hold
     reproducible whether equal inputs at equal places give equal bits; the claim is tested

@@ -14,15 +14,18 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from plumbline import _by_value, _declare, _library, _report
+from plumbline import _by_value, _declare, _library, _report, simt
 from plumbline._errors import PlumblineError
+from plumbline._operators import Operator
 
+DEFAULT_CHIP = "sm_90"
 FORMS = ("json", "junit", "html", "markdown")
+DEVICE_WORDS = {"cpu": "cpu", "cuda": "gpu", "simt": "simt"}  # as verify calls them
 
 
-def operators() -> list[str]:
-    """The names of the operators that kernels can be judged as."""
-    return _library.operators()
+def operators() -> list[Operator]:
+    """The operators that kernels can be judged as."""
+    return [Operator(name) for name in _library.operators()]
 
 
 def signature(op: str) -> dict[str, list[str]]:
@@ -35,9 +38,9 @@ def device_reason(device: str) -> str | None:
     if device == "cpu":
         return None
     if device == "simt":
-        return "the CPU executor does not run kernels of Python yet (.cu files: tools/plumb simt FILES.cu)"
+        return simt.missing()
     if device == "cuda":
-        return "no driver: this package runs kernels on the CPU"
+        return "no driver: this package runs kernels on the CPU, those of Triton with --device simt"
     raise PlumblineError(f"device={device!r}; known: {', '.join(_declare.DEVICES)}")
 
 
@@ -55,6 +58,20 @@ def command() -> str:
     if not _is_installed():
         words = ["env", f"PYTHONPATH={_library.PACKAGE.parent}", *words]
     return shlex.join(words)
+
+
+def _device_of(kernel: Any, device: str | None) -> str | None:
+    """Where a kernel is judged: as the caller says, else as it is declared; None: as verify chooses. PlumblineError: its declaration forbids it."""
+    if device is not None and device not in _declare.DEVICES:
+        raise PlumblineError(f"device={device!r}; known: {', '.join(_declare.DEVICES)}")
+    if not isinstance(kernel, _declare.Variant):
+        return device
+    if device is not None and (device == "cpu") != (kernel.device == "cpu"):
+        raise PlumblineError(
+            f"device={device!r}: variant {kernel.name} is declared for device={kernel.device!r}; "
+            "kernels for a GPU are declared by @plumbline.variant(..., device='cuda')"
+        )
+    return device or kernel.device
 
 
 def environment() -> dict[str, str]:
@@ -108,7 +125,8 @@ def judge(
     fills: str | None = None,
     matrices: list[str] | tuple[str, ...] = (),
     listed: bool = False,
-    device: str = "cpu",
+    device: str | None = None,
+    chip: str = DEFAULT_CHIP,
     timeout: float | None = None,
     repeat: int | None = None,
     fail_fast: bool = False,
@@ -124,7 +142,9 @@ def judge(
     fills    "exact,real,...": only these
     matrices files to judge sparse operators on
     listed   only cases of the contract's list: seven times fewer
-    device   "cpu"; where "cuda" or "simt" are not there, every record is a skip that says why
+    device   "cpu"; "simt": a kernel of Triton's on the CPU executor, which looks for races, too (docs/python.md); "cuda": every record is a skip
+             with the reason; default: as the variant is declared
+    chip     on "simt", what Triton compiles for: "sm_80", "sm_86", "sm_87", "sm_89" or "sm_90"
     timeout  seconds a run (60)
     repeat   runs of each case, at least 2
     options  more words for verify
@@ -134,10 +154,13 @@ def judge(
     """
     if _declare.in_worker:
         raise _declare.ImportEnds
-    if (reason := device_reason(device)) and device == "simt":
-        raise PlumblineError(f"device='simt': {reason}")
-    if device != "cpu" and function is not None:
+    if device is not None and isinstance(kernel, str) and function is not None:
         declaration.setdefault("device", device)
+    device = _device_of(kernel, device)
+    if device == "simt" and (reason := device_reason(device)):
+        raise PlumblineError(f"device='simt': {reason}")
+    if chip not in simt.CHIPS:
+        raise PlumblineError(f"chip={chip!r}; known: {', '.join(simt.CHIPS)}")
     path, variants = _chosen(kernel, function, declaration)
     words = [
         _library.program("verify"),
@@ -152,6 +175,7 @@ def judge(
     ]
     for option, value in (
         ("--case", cases),
+        ("--device", DEVICE_WORDS[device] if device not in (None, "cpu") else None),
         ("--drawn", drawn or None),
         ("--seed", seed),
         ("--fill", fills),
@@ -162,17 +186,17 @@ def judge(
         words += [option, str(value)] if value is not None else []
     words += ["--listed"] if listed else []
     words += ["--fail-fast"] if fail_fast else []
-    return run(words)
+    return run(words, {} if chip == DEFAULT_CHIP else {"PLUMB_CHIP": chip, "PLUMB_COMMAND": f"env PLUMB_CHIP={chip} {command()}"})
 
 
-def run(words: list[str]) -> _report.Report:
-    """Runs verify with all reports, and reads them. Raises PlumblineError with its message where it could not judge."""
+def run(words: list[str], more: dict[str, str] | None = None) -> _report.Report:
+    """Runs verify with all reports, and reads them; `more`: of its environment. PlumblineError: its message where it could not judge."""
     with tempfile.TemporaryDirectory(prefix="plumbline-") as name:
         folder = pathlib.Path(name)
         for form in FORMS:
             words = [*words, f"--{form}", str(folder / f"{form}.txt")]
         done = subprocess.run(
-            words, env=environment(), capture_output=True, text=True, errors="replace", check=False
+            words, env={**environment(), **(more or {})}, capture_output=True, text=True, errors="replace", check=False
         )
         if done.returncode in (2, 4):
             lines = [

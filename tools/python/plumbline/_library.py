@@ -11,19 +11,22 @@ from typing import Any
 
 from plumbline._errors import PlumblineError
 
+TARGETS = {"libplumbline.so": "plumbline", "libplumb_simt_ptx.so": "plumb_simt_ptx"}  # of CMake, where it is not bin/NAME
 PACKAGE = pathlib.Path(__file__).resolve().parent
 
 
 def program(name: str) -> str:
-    """The path of `verify` or `libplumbline.so`: in the package, in the installed tree that this file lies in, or in the clone's newest build."""
-    for inside in (PACKAGE / "bin" / name, PACKAGE.parents[2] / "bin" / name):
+    """The path of a program or a library: in the package, in the installed tree that this file lies in, or in the clone's newest build."""
+    tree = PACKAGE.parents[2]
+    for inside in (PACKAGE / "bin" / name, tree / "bin" / name):
         if inside.exists():
             return str(inside)
-    built = sorted(PACKAGE.parents[2].glob(f"build/*/bin/{name}"), key=lambda p: p.stat().st_mtime)
+    found = [p for folder in ("bin", "lib") for p in tree.glob(f"build/*/{folder}/{name}")]
+    built = sorted(found, key=lambda p: p.stat().st_mtime)
     if built:
         return str(built[-1])
     raise PlumblineError(
-        f"{name} is neither in {PACKAGE / 'bin'} nor built: pip install ., or tools/plumb build bin/{name}"
+        f"{name} is neither in {PACKAGE / 'bin'} nor built: pip install ., or tools/plumb build {TARGETS.get(name, 'bin/' + name)}"
     )
 
 
@@ -104,6 +107,36 @@ class Plugin(c.Structure):
     ]
 
 
+class ExecutorArray(c.Structure):
+    _fields_ = [
+        ("name", c.c_char_p),
+        ("data", c.c_void_p),
+        ("bytes", c.c_int64),
+        ("initialised", c.c_int32),
+        ("writable", c.c_int32),
+    ]
+
+
+class ExecutorRun(c.Structure):
+    _fields_ = [
+        ("schedule", c.c_uint64),
+        ("max_threads", c.c_int64),
+        ("check", c.c_int32),
+        ("count", c.c_int32),
+        ("arrays", c.POINTER(ExecutorArray)),
+    ]
+
+
+BEGIN = c.CFUNCTYPE(None, c.POINTER(ExecutorRun))
+TEXT = c.CFUNCTYPE(c.c_void_p)
+
+
+class Executor(c.Structure):
+    """tools/python/worker_abi.h."""
+
+    _fields_ = [("begin", BEGIN), ("next_finding", TEXT), ("why_void", TEXT)]
+
+
 OPEN = c.CFUNCTYPE(c.c_void_p, c.c_char_p, c.POINTER(c.c_void_p))
 STRUCTURES = {"variant": Variant, "call": Call, "context": Context, "array": Array, "scalar": Scalar}
 
@@ -116,10 +149,11 @@ def load() -> c.CDLL:
         library = c.CDLL(path)
     except OSError as error:
         raise PlumblineError(f"{path}: cannot be loaded: {error}") from None
-    for function in (library.plumb_tables, library.plumb_operators, library.plumb_signature):
+    for function in (library.plumb_tables, library.plumb_operators, library.plumb_signature, library.plumb_check):
         function.restype = c.c_char_p
     library.plumb_signature.argtypes = [c.c_char_p]
-    library.plumb_worker_main.argtypes = [OPEN]
+    library.plumb_check.argtypes = [c.POINTER(Call), c.c_int, c.c_int]
+    library.plumb_worker_main.argtypes = [OPEN, c.POINTER(Executor)]
     sizes = json.loads(library.plumb_tables())["sizes"]
     for name, structure in STRUCTURES.items():
         if sizes[name] != c.sizeof(structure):

@@ -20,7 +20,7 @@ ATTRIBUTE = "plumb_cases"
 class Case:
     """One case of an operator, as a test gets it. str(case) is its id."""
 
-    def __init__(self, identity: str, device: str = "cpu", folder: str | None = None) -> None:
+    def __init__(self, identity: str, device: str | None = None, folder: str | None = None) -> None:
         self.id, self.device, self.folder = identity, device, folder
 
     def __str__(self) -> str:
@@ -143,9 +143,9 @@ def pytest_addoption(parser: Any) -> None:
     )
     group.addoption(
         "--plumb-device",
-        default="cpu",
+        default=None,
         choices=["cpu", "cuda", "simt"],
-        help="where kernels run (default: cpu)",
+        help="where kernels run (default: as they are declared)",
     )
     group.addoption(
         "--plumb-report", default=None, metavar="DIR", help="a folder for records.jsonl and pages of failures"

@@ -6,6 +6,7 @@ import dataclasses
 import html
 import json
 import pathlib
+import re
 from typing import Any
 
 PASSED = ("pass", "marginal")
@@ -27,6 +28,12 @@ class Record:
     @property
     def passed(self) -> bool:
         return self.verdict in PASSED
+
+    @property
+    def place(self) -> tuple[str, int] | None:
+        """The (file, line) of the kernel's source that the CPU executor names; None where there is none."""
+        found = re.search(r"^ +at (\S.*?):(\d+)[ ,]", "\n".join(self.detail), re.M)
+        return (found.group(1), int(found.group(2))) if found else None
 
     @property
     def failed(self) -> bool:
@@ -92,16 +99,8 @@ class Report:
         return self.files["markdown"]
 
     def to_sarif(self) -> str:
-        """SARIF 2.1.0: one result a failure."""
-        results = [
-            {
-                "ruleId": r.verdict,
-                "level": "error",
-                "message": {"text": f"{r.variant} {r.case}: {r.reason}\n{r.repro}"},
-                "partialFingerprints": {"record": f"{r.variant} {r.case}"},
-            }
-            for r in self.failures
-        ]
+        """SARIF 2.1.0: one result a failure, with the line of the kernel where the CPU executor names one."""
+        results = [_sarif(r) for r in self.failures]
         rules = [{"id": word} for word in sorted({r.verdict for r in self.failures})]
         run = {"tool": {"driver": {"name": "plumbline", "rules": rules}}, "results": results}
         return json.dumps({"version": "2.1.0", "runs": [run]}, indent=1)
@@ -145,6 +144,21 @@ class Report:
         colour = "green" if self.passed else "red"
         table = f"<table><tr><th>verdict</th><th>case</th><th>reason</th></tr>{rows}</table>" if rows else ""
         return f'<div><b style="color:{colour}">{html.escape(self._totals())}</b>{table}</div>'
+
+
+def _sarif(r: Record) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "ruleId": r.verdict,
+        "level": "error",
+        "message": {"text": f"{r.variant} {r.case}: {r.reason}\n{r.repro}"},
+        "partialFingerprints": {"record": f"{r.variant} {r.case}"},
+    }
+    if r.place is not None:
+        file, line = r.place
+        made["locations"] = [
+            {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}}}
+        ]
+    return made
 
 
 def read(folder: pathlib.Path, exit_code: int, text: str) -> Report:

@@ -134,7 +134,7 @@ class Table:
             dtype=tables["dtypes"][storage],
             op=variant.op.encode(),
             name=variant.name.encode(),
-            device=1 if variant.device == "cuda" else 0,
+            device=0 if variant.device == "cpu" else 1,
             arithmetic=tables["arithmetics"][variant.arithmetic],
             flags=0 if variant.reproducible else 1,
             alignment=variant.alignment,
@@ -144,12 +144,15 @@ class Table:
 
 
 opened: dict[bytes, Table] = {}
+cannot_open: list[PlumblineError] = []
 trouble_text = Text()
 
 
 def open_plugin(path: bytes, trouble: Any) -> int | None:
     """The library's question: what does this path declare?"""
     try:
+        if cannot_open:
+            raise cannot_open[0]
         opened[path] = Table(variants_of(path.decode()))
     except BaseException as error:
         trouble[0] = trouble_text.address(reason_of(error))
@@ -157,12 +160,43 @@ def open_plugin(path: bytes, trouble: Any) -> int | None:
     return ctypes.addressof(opened[path].plugin)
 
 
+class Executor:
+    """The CPU executor for the judge: a session of Triton's that lasts as long as the process."""
+
+    def __init__(self) -> None:
+        from plumbline import simt
+
+        self.session = simt.Judged()
+        self.session.__enter__()
+        self.text = Text()
+        calls = (
+            _library.BEGIN(lambda run: self.session.begin(run.contents)),
+            _library.TEXT(lambda: self.text.address(self.session.next_finding())),
+            _library.TEXT(lambda: self.text.address(self.session.why_void)),
+        )
+        self.structure = _library.Executor(*calls)
+
+
+def executor() -> Executor | None:
+    """Where the judge wants it. Without Triton or a compiler a list of variants cannot be had: opening says why."""
+    if os.environ.get("PLUMB_DEVICE") != "simt":
+        return None
+    try:
+        return Executor()
+    except PlumblineError as error:
+        cannot_open.append(error)
+    return None
+
+
 def main() -> int:
     _declare.in_worker = True
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     faulthandler.enable(all_threads=False)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # a pool of processes would outlive the call
-    return _library.load().plumb_worker_main(_library.OPEN(open_plugin))
+    made = executor()
+    return _library.load().plumb_worker_main(
+        _library.OPEN(open_plugin), ctypes.byref(made.structure) if made else None
+    )
 
 
 if __name__ == "__main__":

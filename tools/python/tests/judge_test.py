@@ -97,9 +97,13 @@ def test_a_device_that_is_not_there_is_a_skip_with_its_reason(kernels):
     assert "no driver" in str(report)
 
 
-def test_simt_says_what_is_missing(kernels):
-    with pytest.raises(pl.PlumblineError, match="simt.*does not run kernels of Python yet"):
-        judged(kernels, "transpose", device="simt")
+def test_simt_is_for_kernels_of_a_gpu(kernels):
+    if pl.simt.missing():
+        with pytest.raises(pl.PlumblineError, match="device='simt': "):
+            judged(kernels, "transpose", device="simt")
+    else:
+        report = judged(kernels, "transpose", device="simt")
+        assert not report.passed and not report.records, str(report)
 
 
 def test_functions_that_cannot_be_imported_travel_by_value():
@@ -125,6 +129,24 @@ def test_what_cannot_travel_is_named():
 
 def test_builtin_functions_get_the_inputs_by_position():
     assert pl.judge("gemm", np.matmul, cases="gemm.f32(m=1..20,n=1..20)", listed=True).passed
+
+
+def test_formulas_by_name_in_narrow_types():
+    torch = pytest.importorskip("torch")
+    choice = {"cases": "softmax.bf16(n=1..40,d=1..300)", "listed": True, "arrays": "torch", "storage": "bf16"}
+    right = pl.judge(pl.formulas.softmax, lambda x: torch.softmax(x.float(), dim=-1).to(x.dtype), fills="real", **choice)
+    assert right.passed, str(right)
+    wrong = pl.judge(pl.formulas.softmax, lambda x: torch.exp(x) / torch.exp(x).sum(-1, keepdim=True, dtype=x.dtype), fills="real", **choice)
+    assert wrong.failures, str(wrong)
+
+
+@pytest.mark.parametrize(("storage", "torch_type"), [("bf16", "bfloat16"), ("e4m3_bf16", "bfloat16"), ("e5m2_f32", "float32")])
+def test_products_of_narrow_types_by_torch(storage, torch_type):
+    torch = pytest.importorskip("torch")
+    kind = getattr(torch, torch_type)
+    cases = f"gemm.{storage}(m=1..40,n=1..40)"
+    report = pl.judge("gemm", lambda A, B: (A.float() @ B.float()).to(kind), cases=cases, listed=True, fills="real", storage=storage, arrays="torch")
+    assert report.passed, str(report)
 
 
 def test_a_script_that_judges_at_its_top_is_judged_once(tmp_path):
@@ -227,7 +249,9 @@ def test_the_contract_is_told():
         "inputs": ["A.row_ptr", "A.col", "A.val", "x"],
         "outputs": ["y"],
         "scalars": ["alpha", "beta", "A.rows", "A.cols", "A.nnz"],
+        "vectors": ["A.row_ptr", "A.col", "A.val", "x", "y"],
         "dtypes": pl.signature("spmv")["dtypes"],
+        "formula": "",
     }
 
 

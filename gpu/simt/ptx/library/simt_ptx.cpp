@@ -33,6 +33,7 @@ int plumb_ptx_begin(const char* options) {
     o.chip = said.value("chip", 90);
     o.check = said.value("check", true);
     o.strict = said.value("strict", false);
+    o.max_threads = said.value("max_threads", std::int64_t{0});
     plumb::simt::begin_run(o);
     return 0;
   } catch (const std::exception& e) {
@@ -86,6 +87,8 @@ int plumb_ptx_launch(void* module, const char* name, const plumb_ptx_shape* s, v
       arguments, s->shared_bytes, nullptr, s->cooperative != 0, {module_of(module).name.c_str(), 0},
       {s->cluster[0], s->cluster[1], s->cluster[2]});
   last_error = plumb::simt::shortage();
+  if (const std::int64_t threads = plumb::simt::threads_refused(); threads > 0)
+    last_error = "too large for the CPU executor: " + std::to_string(threads) + " threads";
   if (!last_error.empty()) return 3;
   return e != cudaSuccess || plumb::simt::stopped() ? 1 : 0;
 }

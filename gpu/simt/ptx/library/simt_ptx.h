@@ -7,8 +7,8 @@
 extern "C" {
 #endif
 
-/* Begins a run: arrays and findings are forgotten. `options`: JSON with any of "seed" (0), "chip" (90), "check" (true), "strict" (false); null:
- * none. Returns 0, or 2 with the reason in plumb_ptx_error(). */
+/* Begins a run: arrays and findings are forgotten. `options`: JSON with any of "seed" (0), "chip" (90), "check" (true), "strict" (false),
+ * "max_threads" (0: any number, of all launches together); null: none. Returns 0, or 2 with the reason in plumb_ptx_error(). */
 int plumb_ptx_begin(const char* options);
 /* What the last call that failed says. */
 const char* plumb_ptx_error(void);
@@ -33,7 +33,8 @@ struct plumb_ptx_shape {
   int cooperative;
 };
 /* Launches a kernel and returns when it has ended; `arguments`: a pointer to each parameter's value, in order. 0; 1: a finding stopped it, or the
- * launch was refused; 2: no such kernel, see plumb_ptx_error(); 3: the executor ran out of something, see plumb_ptx_error(). */
+ * launch was refused; 2: no such kernel, see plumb_ptx_error(); 3: the executor ran out of something, or the launch
+ * is of more threads than the run may have, see plumb_ptx_error(). */
 int plumb_ptx_launch(void* module, const char* kernel, const struct plumb_ptx_shape* shape, void** arguments);
 
 /* Findings so far, taken out: a JSON list, as `tools/plumb simt --json=FILE` writes it, each with "described" for people. The text stays until
