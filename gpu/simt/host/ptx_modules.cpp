@@ -9,12 +9,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "gpu/simt/host/api/runtime/kernels.hpp"
 #include "gpu/simt/host/api/runtime/operations.hpp"
+#include "gpu/simt/host/ptx_cache.hpp"
 #include "gpu/simt/race/source_places.hpp"
 #include "gpu/simt/state.hpp"
 
@@ -23,12 +25,6 @@ namespace plumb::simt {
 namespace {
 
 constexpr const char* kCompiler = "gpu/simt/ptx/compile_module.py";
-
-// The tree that the translator lies in: PLUMB_SIMT_ROOT, or the one that the executor was built of.
-std::string translator() {
-  const char* root = std::getenv("PLUMB_SIMT_ROOT");
-  return fmt::format("{}/{}", root != nullptr && *root != 0 ? root : PLUMB_SIMT_ROOT, kCompiler);
-}
 
 std::string quoted(const std::string& word) {
   std::string out = "'";
@@ -76,16 +72,27 @@ class ScratchFile {
   bool good_ = false;
 };
 
-// The library's path, and the module's name behind it.
-std::pair<std::string, std::string> compiled(const std::string& text, const std::string& name) {
+// By the translator, which says which instructions are not offered. An empty library: it cannot be done.
+CompiledPtx translated(const std::string& text, const std::string& name) {
   const ScratchFile file(text);
   if (!file.good()) return {};
   const std::string named = name.empty() ? "--keep" : "--name " + quoted(name);
-  const Said said =
-      said_by(fmt::format("python3 -S -E {} {} {}", quoted(translator()), named, quoted(file.path())));
+  const Said said = said_by(fmt::format("python3 -S -E {} {} {}", quoted(translator_root() + '/' + kCompiler),
+                                        named, quoted(file.path())));
   const std::size_t end = said.text.find('\n');
   if (!said.done || end == std::string::npos) return {};
   return {said.text.substr(0, end), said.text.substr(end + 1, said.text.find('\n', end + 1) - end - 1)};
+}
+
+CompiledPtx compiled(const std::string& text, const std::string& name) {
+  if (const auto before = compiled_before(text, name)) {
+    std::ifstream notes(before->library + ".notes");
+    for (std::string line; std::getline(notes, line);) std::fprintf(stderr, "%s\n", line.c_str());
+    return *before;
+  }
+  CompiledPtx made = translated(text, name);
+  if (!made.library.empty()) keep_compiled(text, name, made);
+  return made;
 }
 
 void know(const PtxModule& module) {

@@ -197,7 +197,7 @@ def cases():
     yield Case(block_sum, (8,), (128,), {"x": x, "o": Unset(8)}, {"o": padded.sum(1)})
     y = drawn(2, 40, 24)
     yield Case(transpose, (2, 3), (16, 16), {"x": y, "o": Unset((24, 40))}, {"o": y.T})
-    a, b = drawn(3, 16, 24), drawn(4, 24, 16)
+    a, b = drawn(3, 16, 40), drawn(4, 40, 16)
     yield Case(matmul, (2, 2), (8, 8), {"a": a, "b": b, "c": Unset((16, 16))}, {"c": a @ b})
     bins = np.random.RandomState(5).randint(0, 32, 500).astype(np.int32)
     yield Case(histogram, (2,), (64,), {"x": bins, "o": np.zeros(32, np.int32)}, {"o": np.bincount(bins, minlength=32)})
