@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <utility>
@@ -127,7 +128,8 @@ bool is_ptx(const void* image) {
 
 LoadedPtx load_ptx(const std::string& text, const std::string& name) {
   const auto lock = enter_engine();
-  const auto [library, called] = compiled(text, name);
+  const std::string file = name.empty() ? name : std::filesystem::absolute(name).lexically_normal().string();
+  const auto [library, called] = compiled(text, file);
   if (library.empty()) return {nullptr, fmt::format("the module of PTX '{}' cannot be compiled", name)};
   show_executor();
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Rungs by nvcc's PTX and by C++: the same verdicts on the CPU executor.
 
-    rungs_test.py BUILD_FOLDER [--only OPERATOR[/GLOB],...] [--shard I/N] [--nvcc NVCC]
+    rungs_test.py BUILD_FOLDER [--only OPERATOR[/GLOB],...] [--shard I/N] [--mutants] [--nvcc NVCC]
 
 Compiles the rungs of operators (default: all) by nvcc to PTX, makes folders of their kernels, judges each rung by `verify --device simt --race`
-twice, once with PLUMB_SIMT_PTX, and compares the verdicts case by case. What differs is told with the command that repeats it.
+twice, once with PLUMB_SIMT_PTX, and compares the verdicts case by case. With --mutants, the planted faults of kernels instead, by `verify
+--mutants --device simt`: each is killed by PTX where it is by C++. What differs is told with the command that repeats it.
 
 Exit 0; 1: a verdict differs, or nothing was compared; 77, skipped: nvcc is not installed here.
 """
@@ -58,43 +59,68 @@ def compiled(nvcc, sources, folder):
     return modules
 
 
-def judged(build, operator, names, report, shard, kernels=None):
-    """({(case, variant): (verdict, reason)}, command): what verify says of the rungs; by PTX where `kernels` names a folder."""
-    command = [os.path.join(build, "bin/verify"), "--case", f"{operator}.*", "--device", "simt", "--race", "--all", "--quiet", "--timeout", str(SECONDS),
-               "--json", report] + (["--shard", shard] if shard else [])
-    for name in names:
-        command += ["--variant", f"gpu/{name}"]
+def records_of(build, operator, words, report, kernels):
+    """(records, command): what verify writes to the report; by PTX where `kernels` names a folder."""
+    command = [os.path.join(build, "bin/verify"), "--case", f"{operator}.*", "--device", "simt", "--json", report, *words]
     environment = {k: v for k, v in os.environ.items() if k != "PLUMB_SIMT_PTX"}
     environment["PLUMB_SIMT_BUILD"] = build
+    before = ""
     if kernels:
-        environment.update(PLUMB_SIMT_PTX=kernels, PLUMB_COMMAND=f"PLUMB_SIMT_BUILD={build} PLUMB_SIMT_PTX={kernels} tools/plumb")
+        before = f"PLUMB_SIMT_BUILD={build} PLUMB_SIMT_PTX={kernels} "
+        environment.update(PLUMB_SIMT_PTX=kernels, PLUMB_COMMAND=before + "tools/plumb")
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    found = {}
     with open(report, encoding="utf-8") as file:
-        for line in file:
-            record = json.loads(line)
-            if "verdict" in record:
-                found[record["case"], record["variant"]] = record["verdict"], record["reason"], record["repro"]
-    if not found:
-        sys.exit(f"error: {' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return found
+        found = [json.loads(line) for line in file]
+    if len(found) < 2:
+        sys.exit(f"error: {before}{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return found, before + " ".join(command)
+
+
+def judged(build, operator, names, report, shard, kernels=None):
+    """{(variant, case): (verdict, reason, command)} of the rungs."""
+    words = ["--race", "--all", "--quiet", "--timeout", str(SECONDS)] + (["--shard", shard] if shard else [])
+    for name in names:
+        words += ["--variant", f"gpu/{name}"]
+    found, _ = records_of(build, operator, words, report, kernels)
+    return {(r["variant"], r["case"]): (r["verdict"], r["reason"], r["repro"]) for r in found if "verdict" in r}
+
+
+def attacked(build, operator, report, kernels=None):
+    """{("planted faults", mutant): (whether it is killed on the executor, how, command)} of the operator's mutants."""
+    found, command = records_of(build, operator, ["--mutants"], report, kernels)
+    return {("planted faults", r["mutant"]): (r["simt"], r["how"], command) for r in found if r.get("simt", "-") != "-"}
 
 
 def compared(operator, by_cpp, by_ptx):
     """Prints a line for each rung, and what differs; returns (records, those that are not the same)."""
     rows, others = collections.defaultdict(collections.Counter), 0
-    for key, (verdict, _, _) in sorted(by_cpp.items()):
-        other, reason, repro = by_ptx.get(key, ("missing", "the record is not there", ""))
-        rows[key[1]]["same" if other == verdict else "other"] += 1
-        rows[key[1]][verdict] += 1
+    for (rung, case), (verdict, _, _) in sorted(by_cpp.items()):
+        other, reason, repro = by_ptx.get((rung, case), ("missing", "the record is not there", ""))
+        rows[rung]["same" if other == verdict else "other"] += 1
+        rows[rung][verdict] += 1
         if other != verdict:
             others += 1
-            if rows[key[1]]["other"] <= 3:
-                print(f"  {key[0]}: {verdict} by C++, {other} by PTX: {reason.splitlines()[0] if reason else ''}\n    {repro}")
+            print(f"  {case}: {verdict} by C++, {other} by PTX: {reason.splitlines()[0] if reason else ''}\n    {repro}")
     for rung, row in rows.items():
         words = ", ".join(f"{n} {word}" for word, n in sorted(row.items()) if word not in ("same", "other"))
         print(f"{operator} {rung}: {'SAME' if not row['other'] else 'DIFFERENT'} {row['same']} of {row['same'] + row['other']} ({words})", flush=True)
     return len(by_cpp), others
+
+
+def both(asked, build, operator, sources):
+    """The two answers about an operator: by C++, and by the PTX of the sources."""
+    folder = os.path.join(build, "ptx_rungs", operator)
+    if asked.mutants:
+        sources = glob.glob(os.path.join(ROOT, f"verify/mutants/{operator}.cu")) + glob.glob(os.path.join(ROOT, f"verify/mutants/{operator}_*.cu"))
+    kernels = os.path.join(folder, "mutants" if asked.mutants else "kernels")
+    if not sources:
+        return {}, {}
+    split_modules.split(kernels, compiled(asked.nvcc, sources, folder))
+    reports = [os.path.join(folder, name) for name in ("by_cpp.json", "by_ptx.json")]
+    if asked.mutants:
+        return attacked(build, operator, reports[0]), attacked(build, operator, reports[1], kernels)
+    names = [os.path.basename(s)[:-3] for s in sources]
+    return judged(build, operator, names, reports[0], asked.shard), judged(build, operator, names, reports[1], asked.shard, kernels)
 
 
 def main():
@@ -102,6 +128,7 @@ def main():
     options.add_argument("build")
     options.add_argument("--only", default="*")
     options.add_argument("--shard", default="")
+    options.add_argument("--mutants", action="store_true")
     options.add_argument("--nvcc", default=shutil.which("nvcc"))
     asked = options.parse_args()
     if not asked.nvcc:
@@ -109,12 +136,7 @@ def main():
         sys.exit(77)
     build, records, others = os.path.abspath(asked.build), 0, 0
     for operator, sources in rungs(asked.only.split(",")).items():
-        folder = os.path.join(build, "ptx_rungs", operator)
-        split_modules.split(os.path.join(folder, "kernels"), compiled(asked.nvcc, sources, folder))
-        names = [os.path.basename(s)[:-3] for s in sources]
-        by_cpp = judged(build, operator, names, os.path.join(folder, "by_cpp.json"), asked.shard)
-        by_ptx = judged(build, operator, names, os.path.join(folder, "by_ptx.json"), asked.shard, os.path.join(folder, "kernels"))
-        one = compared(operator, by_cpp, by_ptx)
+        one = compared(operator, *both(asked, build, operator, sources))
         records, others = records + one[0], others + one[1]
     print(f"{records - others} of {records} verdicts by PTX are those by C++")
     return 1 if others or not records else 0
