@@ -37,6 +37,8 @@ ${lines}};
   set(PLUMB_SIMT_DEFINITIONS -DPLUMB_FAMILIES)
   plumb_simt_kernels(plumb_simt_worker_kernels ${kernels})
   target_link_libraries(plumb_simt_worker PRIVATE plumb_simt_worker_kernels)
-  target_link_libraries(plumb_simt_worker PRIVATE plumb_verify plumb_simt OpenMP::OpenMP_CXX)
-  set_target_properties(plumb_simt_worker PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  # all of the executor, and seen: libraries of PTX that are loaded for PLUMB_SIMT_PTX refer to it
+  target_link_libraries(plumb_simt_worker PRIVATE -Wl,--whole-archive,$<TARGET_FILE:plumb_simt>,--no-whole-archive plumb_verify plumb_simt
+                        OpenMP::OpenMP_CXX)
+  set_target_properties(plumb_simt_worker PROPERTIES ENABLE_EXPORTS ON RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endfunction()

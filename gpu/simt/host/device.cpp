@@ -10,6 +10,7 @@
 #include "gpu/device/memory.hpp"
 #include "gpu/device/resources.hpp"
 #include "gpu/simt/executor.hpp"
+#include "gpu/simt/host/ptx_kernels.hpp"
 #include "gpu/simt/state.hpp"
 #include "reference/core/error.hpp"
 
@@ -27,9 +28,10 @@ namespace launching {
 void launch_packed(const void* kernel, void (*invoke)(const void*, void**), Grid grid, dim3 block,
                    std::size_t shared_bytes, void* stream, void** args, Together together) {
   if (grid.extent.x == 0 || grid.extent.y == 0 || grid.extent.z == 0) return;
-  simt::launch_packed(kernel, invoke, args,
+  const simt::KernelCode code = simt::code_of({kernel, invoke});
+  simt::launch_packed(code.kernel, code.invoke, args,
                       {{},
-                       kernel,
+                       code.kernel,
                        grid.extent,
                        block,
                        shared_bytes,

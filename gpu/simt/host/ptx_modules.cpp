@@ -9,48 +9,24 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "gpu/simt/host/api/runtime/kernels.hpp"
 #include "gpu/simt/host/api/runtime/operations.hpp"
+#include "gpu/simt/host/ptx_cache.hpp"
 #include "gpu/simt/race/source_places.hpp"
 #include "gpu/simt/race/symbols.hpp"
 #include "gpu/simt/state.hpp"
-
-// Of tools/simt-nvcc; weak: other programs have none.
-extern "C" __attribute__((weak)) const char plumb_simt_root[];
 
 namespace plumb::simt {
 
 namespace {
 
 constexpr const char* kCompiler = "gpu/simt/ptx/compile_module.py";
-
-// The file that this code is in: the program, or a shared library.
-std::string own_file() {
-  Dl_info info{};
-  const bool known =
-      dladdr(reinterpret_cast<const void*>(&load_ptx), &info) != 0 && info.dli_fname != nullptr;
-  const char* const name = known && info.dli_fname[0] == '/' ? info.dli_fname : "/proc/self/exe";
-  const std::unique_ptr<char, decltype(&std::free)> path(realpath(name, nullptr), &std::free);
-  return path != nullptr ? path.get() : name;
-}
-
-// The translator, in the tree that PLUMB_SIMT_ROOT names, or that the program was linked with, or that its own file lies in.
-std::string translator() {
-  const char* const named = std::getenv("PLUMB_SIMT_ROOT");
-  if (named != nullptr && *named != 0) return fmt::format("{}/{}", named, kCompiler);
-  if (plumb_simt_root != nullptr) return fmt::format("{}/{}", plumb_simt_root, kCompiler);
-  std::string folder = own_file();
-  while (folder.rfind('/') != std::string::npos) {
-    folder.resize(folder.rfind('/'));
-    const std::string path = fmt::format("{}/{}", folder, kCompiler);
-    if (::access(path.c_str(), R_OK) == 0) return path;
-  }
-  return kCompiler;
-}
 
 // The interpreter that it is run by: PLUMB_PYTHON, or python3.
 std::string interpreter() {
@@ -104,16 +80,28 @@ class ScratchFile {
   bool good_ = false;
 };
 
-// The library's path, and the module's name behind it.
-std::pair<std::string, std::string> compiled(const std::string& text, const std::string& name) {
+// By the translator, which says which instructions are not offered. An empty library: it cannot be done.
+CompiledPtx translated(const std::string& text, const std::string& name) {
   const ScratchFile file(text);
   if (!file.good()) return {};
   const std::string named = name.empty() ? "--keep" : "--name " + quoted(name);
-  const Said said = said_by(fmt::format("{} -S -E {} {} {}", quoted(interpreter()), quoted(translator()),
-                                        named, quoted(file.path())));
+  const std::string compiler = translator_root() + '/' + kCompiler;
+  const Said said = said_by(
+      fmt::format("{} -S -E {} {} {}", quoted(interpreter()), quoted(compiler), named, quoted(file.path())));
   const std::size_t end = said.text.find('\n');
   if (!said.done || end == std::string::npos) return {};
   return {said.text.substr(0, end), said.text.substr(end + 1, said.text.find('\n', end + 1) - end - 1)};
+}
+
+CompiledPtx compiled(const std::string& text, const std::string& name) {
+  if (const auto before = compiled_before(text, name)) {
+    std::ifstream notes(before->library + ".notes");
+    for (std::string line; std::getline(notes, line);) std::fprintf(stderr, "%s\n", line.c_str());
+    return *before;
+  }
+  CompiledPtx made = translated(text, name);
+  if (!made.library.empty()) keep_compiled(text, name, made);
+  return made;
 }
 
 void know(const PtxModule& module) {
@@ -149,7 +137,8 @@ bool is_ptx(const void* image) {
 
 LoadedPtx load_ptx(const std::string& text, const std::string& name) {
   const auto lock = enter_engine();
-  const auto [library, called] = compiled(text, name);
+  const std::string file = name.empty() ? name : std::filesystem::absolute(name).lexically_normal().string();
+  const auto [library, called] = compiled(text, file);
   if (library.empty()) return {nullptr, fmt::format("the module of PTX '{}' cannot be compiled", name)};
   show_executor();
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -30,6 +30,7 @@ class Body(ptx.Asm):
         self.module, self.function, self.number = module, function, next(self.serial)
         self.parameters, self.operands, self.names = None, [], {}
         self.kinds = {}  # of registers, by scope and name
+        self.register_names, self.has_vectors = set(), False
         self.memory = {}  # .local, .param and .shared variables of the body, by scope and name
         self.targets, self.prototypes, self.declared, self.used = {}, {}, [], set()
         self.braces, self.refused = (), []
@@ -66,12 +67,14 @@ class Body(ptx.Asm):
                 raise BadModule(statement.line, "cannot read the registers '%s'" % statement.text)
             names = [name.group(1)] if name.group(2) is None else [name.group(1) + str(k) for k in range(int(name.group(2)))]
             if m.group(1):
+                self.has_vectors = True
                 names = [n + '.' + lane for n in names for lane in 'xyzw'[:int(m.group(1)[1])]]
             for n in names:
                 self.add_register(statement.scope[-1], n, m.group(2), statement.line)
 
     def add_register(self, scope, name, kind, line):
-        outermost = not any(n == name for _, n in self.kinds)
+        outermost = name not in self.register_names
+        self.register_names.add(name)
         self.kinds[scope, name] = (REGISTERS[kind], 'v_%s%s' % (word_of(name), '' if outermost else '_s%d' % scope))
 
     def found(self, table, name):
@@ -239,11 +242,14 @@ class Body(ptx.Asm):
 
     def with_lanes(self, text):
         """A register that is a vector, as the list of its lanes."""
+        if not self.has_vectors:
+            return text
+
         def lanes(m):
             names = [m.group(0) + '.' + lane for lane in 'xyzw']
             known = [n for n in names if self.found(self.kinds, n)]
             return '{%s}' % ', '.join(known) if known else m.group(0)
-        return re.sub(r'%[\w$]+(?![\w$.])', lanes, text) if any('.' in name for _, name in self.kinds) else text
+        return re.sub(r'%[\w$]+(?![\w$.])', lanes, text)
 
     def declarations(self):
         lines = ['%s %s;' % known for known in sorted(self.used)]

@@ -15,6 +15,15 @@ def quoted(text):
     return '"%s"' % text.replace('\\', '\\\\').replace('"', '\\"')
 
 
+def name_in_source(name):
+    """What a function of C++ calls its static variable; any other name as it is."""
+    for m in re.finditer(r'(?=E(\d+)([A-Za-z_]\w*)$)', name) if name.startswith('_ZZ') else ():
+        own = re.sub(r'_\d+$', '', m.group(2)) if len(m.group(2)) > int(m.group(1)) else m.group(2)
+        if len(own) == int(m.group(1)):
+            return own
+    return name
+
+
 def aligned(at, alignment):
     return (at + alignment - 1) // alignment * alignment
 
@@ -64,7 +73,7 @@ class ModuleCode:
         if v.count is None or v.external:
             return 'unsigned char* %s = (unsigned char*)::plumb::simt::dynamic_shared();' % name
         return 'static ::plumb::simt::SharedSlot s_%s(%s); unsigned char* %s = (unsigned char*)s_%s.address(%d, %d);' % (
-            name, quoted(v.name), name, name, v.bytes, max(v.alignment, 1))
+            name, quoted(name_in_source(v.name)), name, name, v.bytes, max(v.alignment, 1))
 
     # ---- the file ----
     def code(self, name):

@@ -61,6 +61,21 @@ def without_comments(text):
     return re.sub(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', blank, text, flags=re.S)
 
 
+def line_at(text, at):
+    return text.count('\n', 0, at) + 1
+
+
+def closing_of(text, at):
+    """Offset behind the bracket that closes the one at `at`, of a text without comments."""
+    depth = 0
+    for m in re.compile(r'"[^"\n]*"|[(){}\[\]]').finditer(text, at):
+        c = m.group(0)
+        depth += 1 if c in '({[' else -1 if c in ')}]' else 0
+        if depth == 0 and c in ')}]':
+            return m.end()
+    raise BadModule(line_at(text, at), 'a bracket that nothing closes')
+
+
 def number(word):
     """An integer constant of PTX."""
     word = word.strip().rstrip('uU')
@@ -105,18 +120,7 @@ class Module:
         return m
 
     def closing(self, at):
-        """Offset behind the bracket that closes the one at `at`."""
-        depth = 0
-        end = None
-        for m in re.compile(r'"[^"\n]*"|[(){}\[\]]').finditer(self.text, at):
-            c = m.group(0)
-            depth += 1 if c in '({[' else -1 if c in ')}]' else 0
-            if depth == 0 and c in ')}]':
-                end = m.end()
-                break
-        if end is None:
-            raise BadModule(self.line(at), 'a bracket that nothing closes')
-        return end
+        return closing_of(self.text, at)
 
     def read(self):
         while self.skip_blank():

@@ -2,8 +2,11 @@
 #include "gpu/simt/race/symbols.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -146,6 +149,62 @@ FramesAt symbolise(const std::vector<std::uintptr_t>& addresses) {
       if (within(a)) out[a] = frames[a];
   }
   return out;
+}
+
+namespace {
+
+// A file's bytes in memory; none where it cannot be read.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat info {};
+    if (file >= 0 && fstat(file, &info) == 0) {
+      bytes_ = static_cast<std::size_t>(info.st_size);
+      void* const at = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);
+      if (at != MAP_FAILED) data_ = static_cast<const char*>(at);
+    }
+    if (file >= 0) close(file);
+  }
+  ~MappedFile() {
+    if (data_ != nullptr) munmap(const_cast<char*>(data_), bytes_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  template <class T>
+  const T* at(std::size_t offset) const {
+    return reinterpret_cast<const T*>(data_ + offset);
+  }
+  bool is_there() const { return data_ != nullptr; }
+
+ private:
+  const char* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// The name of the function that an ELF file has at `value`.
+std::string function_at(const MappedFile& file, std::uintptr_t value) {
+  if (!file.is_there() || std::memcmp(file.at<char>(0), ELFMAG, SELFMAG) != 0) return "";
+  const auto* const head = file.at<ElfW(Ehdr)>(0);
+  const auto* const sections = file.at<ElfW(Shdr)>(head->e_shoff);
+  for (int s = 0; s < head->e_shnum; ++s) {
+    if (sections[s].sh_type != SHT_SYMTAB && sections[s].sh_type != SHT_DYNSYM) continue;
+    const auto* const symbols = file.at<ElfW(Sym)>(sections[s].sh_offset);
+    const char* const names = file.at<char>(sections[sections[s].sh_link].sh_offset);
+    for (std::size_t i = 0; i < sections[s].sh_size / sizeof *symbols; ++i)
+      if (symbols[i].st_value == value && (symbols[i].st_info & 0xf) == STT_FUNC)
+        return names + symbols[i].st_name;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string linked_name(const void* function) {
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  for (const Module& m : modules())
+    if (address >= m.low && address < m.high) return function_at(MappedFile(m.path), address - m.base);
+  return "";
 }
 
 // A return address in full: the one in some module whose low 31 bits fit.

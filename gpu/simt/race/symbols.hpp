@@ -25,6 +25,8 @@ std::vector<Module> modules();
 void holds_kernels(const void* address);
 /// Frames of each address, innermost first, by one call of addr2line for each module.
 std::map<std::uintptr_t, std::vector<Frame>> symbolise(const std::vector<std::uintptr_t>& addresses);
+/// A function's name as the linker has it, from the symbols of the program or library that holds it; empty where it has none (stripped).
+std::string linked_name(const void* function);
 /// A return address in full: the one in the first module whose low 31 bits fit; 0 where there is none. In a process with gigabytes of libraries
 /// it fits several.
 std::uintptr_t whole_address(Location location, const std::vector<Module>& all);

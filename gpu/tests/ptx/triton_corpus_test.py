@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Triton's kernels on the CPU executor: right results and no finding; with one barrier taken out at a time, a finding for most.
+"""Triton's and Gluon's kernels on the CPU executor: right results and no finding; with one barrier taken out at a time, a finding for most.
 
     triton_corpus_test.py LIBRARY [--only NAME] [--chip 80,90] [--mutants] [--save FOLDER]
 
@@ -8,7 +8,7 @@ Exit 0; 1: a kernel fails; 77, skipped: Triton or numpy is not installed here.
 
 import argparse
 import ctypes
-import re
+import itertools
 import sys
 import time
 import warnings
@@ -19,18 +19,16 @@ try:
     import triton
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
-    from triton_kernels import Unset, cases
+    from triton.experimental.gluon._runtime import GluonASTSource, GluonJITFunction
 except ImportError as e:
     print(f"skipped: {e}")
     sys.exit(77)
+import gluon_kernels
+import triton_kernels
+from corpus import fresh, memory_of, number, without_each_barrier, wrong
 from executor import Executor
 
 TYPES = {"float16": "*fp16", "float32": "*fp32", "int32": "*i32", "int8": "*i8"}
-BARRIER = re.compile(r"^\s*(?:bar\.sync|barrier\.sync)\s[^\n;]*;", re.M)
-
-
-def memory_of(argument):
-    return argument.array if isinstance(argument, Unset) else argument
 
 
 def compiled(case, chip):
@@ -43,7 +41,8 @@ def compiled(case, chip):
             signature[name] = "fp32" if isinstance(argument, float) else "i32"
         else:
             signature[name] = TYPES[memory_of(argument).dtype.name]
-    made = triton.compile(ASTSource(case.kernel, signature, constants), target=GPUTarget("cuda", chip, 32), options=dict(case.options))
+    source = GluonASTSource if isinstance(case.kernel, GluonJITFunction) else ASTSource
+    made = triton.compile(source(case.kernel, signature, constants), target=GPUTarget("cuda", chip, 32), options=dict(case.options))
     return made.asm["ptx"], made.metadata
 
 
@@ -52,17 +51,9 @@ def run(executor, case, text, metadata, seed=0):
     module = executor.load(text)
     kernel = executor.kernels(module)[0]
     executor.begin(seed=seed)
-    values, arrays = [], {}
-    for name in case.kernel.arg_names:
-        argument = case.arguments.get(name)
-        if argument is None:
-            continue
-        if isinstance(argument, (int, float)):
-            values.append(ctypes.c_float(argument) if isinstance(argument, float) else ctypes.c_int(argument))
-            continue
-        arrays[name] = np.ascontiguousarray(memory_of(argument)).copy()
-        executor.array(name, arrays[name].ctypes.data, arrays[name].nbytes, not isinstance(argument, Unset), name in (*case.expected, "o", "lock"))
-        values.append(ctypes.c_void_p(arrays[name].ctypes.data))
+    arrays = fresh(executor, case.arguments, (*case.expected, "o", "c", "lock"))
+    values = [ctypes.c_void_p(arrays[name].ctypes.data) if name in arrays else number(case.arguments[name])
+              for name in case.kernel.arg_names if name in case.arguments]
     size = max(getattr(metadata, "global_scratch_size", 0) * int(np.prod(case.grid)), 1)
     scratch = np.zeros(size + 128, np.uint8)
     place = (scratch.ctypes.data + 127) // 128 * 128
@@ -73,28 +64,20 @@ def run(executor, case, text, metadata, seed=0):
     return [f for f in executor.findings() if not f["note"]], arrays
 
 
-def wrong(case, arrays):
-    """What is not as expected, as text; empty where all is."""
-    for name, expected in case.expected.items():
-        got = arrays[name].astype(np.float64)
-        error = np.abs(got - np.asarray(expected, np.float64).reshape(got.shape)).max()
-        if not error <= case.tolerance:
-            return f"{name} is wrong by {error}"
-    return ""
+def line_of(place):
+    with open(place["file"], encoding="utf-8") as file:
+        return file.read().splitlines()[place["line"] - 1]
 
 
 def judged(case, findings, arrays):
     """What is wrong, as text; empty where the kernel did what it should."""
-    if case.finding:
-        return "" if [f["kind"] for f in findings] == [case.finding] else f"no {case.finding}, or more than that: {findings}"
-    return findings[0]["described"] if findings else wrong(case, arrays)
-
-
-def without_each_barrier(text):
-    """(line, copy of the text) for each barrier, which the copy lacks."""
-    for m in BARRIER.finditer(text):
-        blank = re.sub(r"[^\n]", " ", m.group(0))
-        yield text.count("\n", 0, m.end()) + 1, text[: m.start()] + blank + text[m.end() :]
+    if not case.finding:
+        return findings[0]["described"] if findings else wrong(case.expected, arrays, case.tolerance)
+    found = [f for f in findings if f["kind"] == case.finding]
+    if not found or len(found) != len(findings):
+        return f"no {case.finding}, or more than that: {findings}"
+    lines = [line_of(f[of]) for f in found for of in ("at", "other")]
+    return "" if all(any(word in line for word in case.told or [""]) for line in lines) else f"told by other lines: {lines}"
 
 
 def attack(executor, case, text, metadata):
@@ -118,7 +101,7 @@ def main():
     asked = options.parse_args()
     executor = Executor(asked.library)
     failed, ran, barriers, found = 0, 0, 0, 0
-    for case in cases():
+    for case in itertools.chain(gluon_kernels.cases(), triton_kernels.cases()):
         for chip in [int(c) for c in asked.chip.split(",")]:
             if asked.only not in case.name or chip not in case.chips:
                 continue

@@ -5,27 +5,18 @@ import math
 import numpy as np
 import triton
 import triton.language as tl
+from corpus import Unset, drawn
 
 
 class Case:
-    """A kernel, its constants, the grid, arrays and numbers by parameter, what arrays hold afterwards, and the finding that there must be."""
+    """A kernel, its constants, the grid, arrays and numbers by parameter, what arrays hold afterwards, and the finding that there must be: its
+    kind, and what stands in the lines that tell it."""
 
-    def __init__(self, kernel, grid, arguments, expected, constants=None, tolerance=1e-5, finding=None, chips=(80, 90), **options):
-        self.chips = chips
+    def __init__(self, kernel, grid, arguments, expected, constants=None, tolerance=1e-5, finding=None, told=(), chips=(80, 90), **options):
+        self.chips, self.told = chips, told
         self.kernel, self.grid, self.arguments, self.expected = kernel, grid, arguments, expected
         self.constants, self.tolerance, self.finding, self.options = constants or {}, tolerance, finding, options
         self.name = kernel.__name__ + "".join(f"_{k}{v}" for k, v in options.items())
-
-
-class Unset:
-    """An array that nothing has written."""
-
-    def __init__(self, shape, kind=np.float32):
-        self.array = np.full(shape, 99, dtype=kind)
-
-
-def drawn(seed, *shape, kind=np.float32):
-    return np.random.RandomState(seed).uniform(-1, 1, shape).astype(kind)
 
 
 @triton.jit
