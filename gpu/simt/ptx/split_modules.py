@@ -17,7 +17,7 @@ ENTRY = re.compile(r'(?:\.(?:visible|weak|extern)\s+)*\.entry\s+(%s)' % NAME)
 def kernels_of(text):
     """[(name, offset, offset of the end)] of the kernels in a module's text."""
     bare, found, at = without_comments(text), [], 0
-    for m in iter(lambda: ENTRY.search(bare, at), None):
+    while (m := ENTRY.search(bare, at)) is not None:
         parameters = bare.find('(', m.end())
         limits = closing_of(bare, parameters) if bare[m.end():parameters].strip() == '' else m.end()
         body = bare.find('{', limits)

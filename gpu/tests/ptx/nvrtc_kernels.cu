@@ -83,7 +83,9 @@ extern "C" __global__ void copied_ahead(const float* x, float* o) {
   const int t = threadIdx.x;
   const auto bring = [&](int row) {
     const unsigned to = (unsigned)__cvta_generic_to_shared(&rows[row % 2][4 * t]);
+    // clang-format off
     if (t < 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(x + row * 64 + 4 * t) : "memory");  // shared
+    // clang-format on
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
   bring(0);
