@@ -151,7 +151,7 @@ def softmax(x, o):
     cuda.syncthreads()
     most = s[0]  # shared
     for j in range(64):
-        if s[j] > most:  # shared  # noqa: PLR1730
+        if s[j] > most:  # noqa: PLR1730  # shared
             most = s[j]  # shared
     e = math.exp(x[row, t] - most)
     cuda.syncthreads()
