@@ -198,7 +198,8 @@ class Plumb(unittest.TestCase):
             self.assertIn("\nexamples\n", text)
         self.assertIn("--strict ", text)
         got = subprocess.run([ROOT / "tools/plumb", "--version"], check=True, capture_output=True, text=True)
-        self.assertRegex((ROOT / "CMakeLists.txt").read_text(), rf"VERSION {re.escape(got.stdout.split()[-1])} ")
+        version = re.escape(got.stdout.split()[-1])
+        self.assertRegex((ROOT / "CMakeLists.txt").read_text(), rf"VERSION {version} ")
 
     def test_a_first_build_says_what_and_how_much(self):
         said = self.plumb("verify", "--case", "gemm").stderr
