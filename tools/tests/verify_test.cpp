@@ -391,7 +391,7 @@ TEST_CASE("a kernel that writes nothing is one failure") {
   const Outcome run = verify(plugin("writes_nothing"));
   INFO(run.text);
   CHECK(run.exit_code == 1);
-  CHECK(run.has("verify: 0 passed, 1 failed, "));
+  CHECK(run.has(" passed, 1 failed, "));
   CHECK(count_of(run.text, "UNWRITTEN  user/writes_nothing  ") == 1);
   CHECK(run.has("wrote nothing on its first 3 cases"));
 }
