@@ -107,6 +107,8 @@ class Console final : public Reporter {
   }
 
  private:
+  static constexpr std::size_t kIndent = 6;  // of a failure's lines
+
   struct Row {
     int passed = 0, marginal = 0, failed = 0, skipped = 0, absent = 0;
     double ratio = 0, unit_ratio = 0;
@@ -169,12 +171,13 @@ class Console final : public Reporter {
   void print_failure(const Record& r) {
     progress_.clear();
     const std::string words = fmt::format("{}  {}  {}", upper(name(r.verdict)), r.variant, r.case_id);
-    std::vector<std::string> lines = wrapped(words, terminal_columns(options_.out));
+    const std::size_t columns = terminal_columns(options_.out);
+    std::vector<std::string> lines = wrapped(words, columns > kIndent ? columns - kIndent : columns);
     lines.front().replace(0, name(r.verdict).size(), paint(r.verdict));
     for (std::size_t i = 0; i < lines.size(); ++i)
-      fmt::print(options_.out, "{}{}\n", i == 0 ? "" : "      ", lines[i]);
-    print(r.reason, 6);
-    for (const std::string& line : further_lines(r)) print(line, 6);
+      fmt::print(options_.out, "{:{}}{}\n", "", i == 0 ? 0 : kIndent, lines[i]);
+    print(r.reason, kIndent);
+    for (const std::string& line : further_lines(r)) print(line, kIndent);
     fmt::print(options_.out, "      repro: {}\n", r.repro);  // whole, to be pasted
     std::fflush(options_.out);
   }
