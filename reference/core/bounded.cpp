@@ -248,7 +248,7 @@ Bounded Compute::store(const Bounded& a, Format format) const {
   return finished(stored);
 }
 
-Bounded Compute::sum(const Bounded* terms, std::int64_t count, bool products) const {
+Bounded Compute::sum(const Bounded* terms, std::int64_t count, bool products, bool running) const {
   Terms t;
   double value = 0, low = 0;
   for (std::int64_t k = 0; k < count; ++k) {
@@ -262,7 +262,7 @@ Bounded Compute::sum(const Bounded* terms, std::int64_t count, bool products) co
     t.integers = t.integers && x.error == 0 && x.value == std::nearbyint(x.value);
   }
   Bounded total = std::isfinite(value) ? renormalised(value, low, 0) : Bounded{value, 0, 0};
-  if (t.integers && t.magnitude < 1 / unit_) return total;  // every partial sum is exact
+  if (!running && t.integers && t.magnitude < 1 / unit_) return total;  // every partial sum is exact
   const double n = static_cast<double>(products ? t.rounded : std::max<std::int64_t>(t.rounded, 1) - 1);
   double roundings = n * t.magnitude;  // the worst case
   if (n > 16 && std::isfinite(t.magnitude) && !repeats(terms, count, t.rounded)) {

@@ -56,8 +56,10 @@ class Compute {
   /// As kept in a narrower format between two operations.
   [[nodiscard]] Bounded store(const Bounded&, Format) const;
   /// The sum of `count` terms. `products`: each of them is the product of two numbers, whose own rounding is counted with those of the
-  /// additions; their `error` is what the errors of the two numbers make.
-  [[nodiscard]] Bounded sum(const Bounded* terms, std::int64_t count, bool products) const;
+  /// additions; their `error` is what the errors of the two numbers make. `running`: it is n times a mean, which a variant may keep instead of
+  /// the sum (Welford's recurrence): that rounds where a sum of integers is exact.
+  [[nodiscard]] Bounded sum(const Bounded* terms, std::int64_t count, bool products,
+                            bool running = false) const;
   /// The product of two numbers as a term of sum(): without its rounding.
   [[nodiscard]] static Bounded product_term(const Bounded& a, const Bounded& b);
 

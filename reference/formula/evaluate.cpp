@@ -271,7 +271,7 @@ class FormulaGraph::Evaluation {
   // Of one line of terms.
   Bounded reduced(const Step& s, const std::vector<Bounded>& terms) const {
     const auto count = static_cast<std::int64_t>(terms.size());
-    if (s.node->kind == Kind::sum) return compute_.sum(terms.data(), count, s.products);
+    if (s.node->kind == Kind::sum) return compute_.sum(terms.data(), count, s.products, s.node->running);
     Bounded most{-std::numeric_limits<double>::infinity()};
     for (const Bounded& t : terms) most = larger(most, t);
     if (s.node->kind == Kind::shift) most = {most.value + shift_by_, most.low, 0};

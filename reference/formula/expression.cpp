@@ -144,7 +144,9 @@ Expression mean(const Expression& x, const Axis& axis) {
   const std::string extent = extent_of(x, axis);
   if (!rows_of(extent).empty())
     throw Error("a formula takes a mean along the entries of a sparse operand: divide by their number");
-  return sum(x, extent.c_str()) / Expression::size(extent);
+  Node total = sum(x, extent.c_str()).node();
+  total.running = true;
+  return Expression(std::make_shared<const Node>(std::move(total))) / Expression::size(extent);
 }
 Expression largest(const Expression& x, const Axis& axis) { return along(Kind::maximum, x, axis); }
 Expression dot(const Expression& a, const Expression& b, const Axis& axis) { return sum(a * b, axis); }

@@ -46,6 +46,7 @@ struct Node {
       {};                        // of the result; none: a number. "A(n,m)": the entries of a sparse operand
   std::string along = {};        // of sum, maximum, shift, index, size, of_row, of_column: the extent
   double number = 0;             // constant
+  bool running = false;          // a sum that is n times a mean
   int input = -1;                // its place in the signature
   Format format = Format::none;  // store
 };

@@ -427,6 +427,7 @@ TEST_CASE("formulas: no right order of evaluation fails its bound, and faults do
   all_rows<double>(20);
   all_rows<float>(20, {Dtype::f16});
   all_rows<float>(20, {Dtype::bf16});
+  all_rows<float>(40, {Dtype::bf16_f32});  // sums that are exact, beside Welford's mean, which is not
 }
 
 // The mean of values by weights that are kept in bf16.
@@ -621,7 +622,8 @@ TEST_CASE("formulas: rules of single operations") {
   CHECK(larger({1, 0, 0.1}, {0, 0, 0.3}).error == 0.1);
   CHECK(less({1, 0, 0.1}, {1.05, 0, 0}, false).error == 1);
   const std::vector<Bounded> ones(100, {1, 0, 0}), tenths(100, {0.1, 0, 0});
-  CHECK(c.sum(ones.data(), 100, false).error == 0);  // integers
+  CHECK(c.sum(ones.data(), 100, false).error == 0);                                    // integers
+  CHECK(c.sum(ones.data(), 100, false, true).error == doctest::Approx(99 * u * 100));  // of a running mean
   CHECK(c.sum(tenths.data(), 100, false).error ==
         doctest::Approx(99 * u * 10));  // equal terms: the worst case
 }
