@@ -59,7 +59,6 @@ def read_table(text):
 def words_of_help(text):
     """{command: what it does}, of lines such as `  verify --case all     judges ...`."""
     found = {}
-    text = re.sub(r" {8}(?=[a-z-]+ {3})", "\n  ", text)
     for name, about in re.findall(r"^  ([a-z][a-z-]*)(?: [^ \n]+)*? {2,}(\S[^\n]*)", text, re.M):
         found.setdefault(name, about)
     return found
@@ -87,7 +86,7 @@ def options_body(command, title):
     return f".SH {title}\n{roff(command.about)}\n{words}"
 
 
-def man_pages(help_text, programs, version):
+def man_pages(help_text.replace("tools/plumb", "plumb"), programs, version):
     """{file: text}"""
     pages = {
         "plumb.1": page(
@@ -207,12 +206,13 @@ def fish(rows):
 
 def main():
     plumb, folder, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    help_text, version = said(plumb, "help"), said(plumb, "--version").split()[-1]
+    help_text = said(plumb, "help")
+    version = said(plumb, "--version").split()[-1]
     programs = {name: read_table(said(folder / name, "--option-table")) for name in PROGRAMS}
     programs["simt"] = read_table(said(plumb, "simt", "--option-table"))
     words = {**words_of_help(help_text), **{name: commands[0].about for name, commands in programs.items()}}
     rows = tree_of(words, programs)
-    files = {f"man/man1/{name}": text for name, text in man_pages(help_text, programs, version).items()}
+    files = {f"man/man1/{name}": text for name, text in man_pages(help_text.replace("tools/plumb", "plumb"), programs, version).items()}
     files["bash-completion/completions/plumb"] = bash(rows)
     for folder in ("site-functions", "vendor-completions"):  # where zsh looks; Debian's in the latter
         files[f"zsh/{folder}/_plumb"] = zsh(rows)
