@@ -166,6 +166,14 @@ class Program(unittest.TestCase):
         self.assertIn("x: i32[4], unchanged", out)
         self.assertIn("y: i32[4], 0 to 3: 3 2 1 0", out)
 
+    def test_what_was_compiled_before_needs_no_translator(self):
+        words = ("--kernel", "reversed", "--block", "4", "--shared", "16", "--arg", "x:i32[4]=iota", "--arg", "y:i32[4]=unset")
+        self.run_it(KERNELS, *words)
+        done = subprocess.run([os.path.join(BUILD, "bin/simt_ptx"), "kernels.ptx", *words], cwd=HERE, env={"PATH": "", "PLUMB_SIMT_BUILD": BUILD},
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("y: i32[4], 0 to 3: 3 2 1 0", done.stdout)
+
     def test_a_finding_is_exit_code_1_and_goes_to_the_files(self):
         with tempfile.TemporaryDirectory() as folder:
             os.environ["PLUMB_SIMT_JSON"] = os.path.join(folder, "found.json")
