@@ -207,8 +207,8 @@ int run(int argc, char** argv) {
       "  PLUMB_CACHE       where fetched data is kept [$XDG_CACHE_HOME/plumbline, ~/.cache/plumbline]\n"
       "  OMP_NUM_THREADS   threads that generate and read\n"
       "  https_proxy, http_proxy, no_proxy, as curl reads them\n\n"
-      "Sizes may be written 64k or 1M. Exit codes: 0 done, 2 bad input or environment, 128 + signal "
-      "interrupted.");
+      "Sizes may be written 64k or 1M.\n"
+      "Exit codes: 0 done, 2 bad input or environment, 128 + signal interrupted.");
   std::vector<Command> commands;
   for (const auto add : {add_list, add_info, add_fetch, plumb::add_generate, add_convert}) add(app, commands);
   if (plumb::printed_option_table(app, "dataset", argc, argv)) return plumb::kOk;

@@ -49,7 +49,8 @@ std::vector<std::string> TextTable::lines(std::size_t columns) const {
   for (const Row& row : rows_) {
     std::string name = row.name;
     if (name.size() > room) lines.push_back(std::exchange(name, ""));
-    lines.push_back(name + std::string(room - name.size(), ' ') + cells_of(row));
+    if (!row.cells.empty()) name += std::string(room - name.size(), ' ') + cells_of(row);
+    if (!name.empty()) lines.push_back(std::move(name));
     lines.insert(lines.end(), row.notes.begin(), row.notes.end());
   }
   return lines;
