@@ -86,13 +86,13 @@ def options_body(command, title):
     return f".SH {title}\n{roff(command.about)}\n{words}"
 
 
-def man_pages(help_text.replace("tools/plumb", "plumb"), programs, version):
+def man_pages(help_text, programs, version):
     """{file: text}"""
     pages = {
         "plumb.1": page(
             "plumb",
             "judges kernels of sparse and dense operators",
-            ".SH COMMANDS\n" + verbatim(help_text),
+            ".SH COMMANDS\n" + verbatim(help_text.replace("tools/plumb", "plumb")),
             version,
         )
     }
@@ -212,7 +212,7 @@ def main():
     programs["simt"] = read_table(said(plumb, "simt", "--option-table"))
     words = {**words_of_help(help_text), **{name: commands[0].about for name, commands in programs.items()}}
     rows = tree_of(words, programs)
-    files = {f"man/man1/{name}": text for name, text in man_pages(help_text.replace("tools/plumb", "plumb"), programs, version).items()}
+    files = {f"man/man1/{name}": text for name, text in man_pages(help_text, programs, version).items()}
     files["bash-completion/completions/plumb"] = bash(rows)
     for folder in ("site-functions", "vendor-completions"):  # where zsh looks; Debian's in the latter
         files[f"zsh/{folder}/_plumb"] = zsh(rows)
