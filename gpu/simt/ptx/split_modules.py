@@ -16,15 +16,16 @@ ENTRY = re.compile(r'(?:\.(?:visible|weak|extern)\s+)*\.entry\s+(%s)' % NAME)
 
 def kernels_of(text):
     """[(name, offset, offset of the end)] of the kernels in a module's text."""
-    bare, found, at = without_comments(text), [], 0
-    while (m := ENTRY.search(bare, at)) is not None:
+    bare, found = without_comments(text), []
+    m = ENTRY.search(bare)
+    while m:
         parameters = bare.find('(', m.end())
         limits = closing_of(bare, parameters) if bare[m.end():parameters].strip() == '' else m.end()
         body = bare.find('{', limits)
         if body < 0:
             raise BadModule(line_at(bare, m.start()), "a kernel without a body: '%s'" % m.group(1))
-        at = closing_of(bare, body)
-        found.append((m.group(1), m.start(), at))
+        found.append((m.group(1), m.start(), closing_of(bare, body)))
+        m = ENTRY.search(bare, found[-1][2])
     return found
 
 

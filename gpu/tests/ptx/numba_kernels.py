@@ -151,8 +151,7 @@ def softmax(x, o):
     cuda.syncthreads()
     most = s[0]  # shared
     for j in range(64):
-        if s[j] > most:  # noqa: PLR1730  # shared
-            most = s[j]  # shared
+        most = s[j] if s[j] > most else most  # shared
     e = math.exp(x[row, t] - most)
     cuda.syncthreads()
     s[t] = e  # shared

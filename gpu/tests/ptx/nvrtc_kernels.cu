@@ -77,15 +77,17 @@ extern "C" __global__ void last_block(const float* x, float* part, float* o, int
   }
 }
 
+__device__ void copy16(unsigned to, const float* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");  // shared
+}
+
 // Rows come by asynchronous copies, one ahead.
 extern "C" __global__ void copied_ahead(const float* x, float* o) {
   __shared__ __align__(16) float rows[2][64];
   const int t = threadIdx.x;
   const auto bring = [&](int row) {
     const unsigned to = (unsigned)__cvta_generic_to_shared(&rows[row % 2][4 * t]);
-    // clang-format off
-    if (t < 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(x + row * 64 + 4 * t) : "memory");  // shared
-    // clang-format on
+    if (t < 16) copy16(to, x + row * 64 + 4 * t);
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
   bring(0);
