@@ -23,6 +23,12 @@ class Case:
     def __init__(self, identity: str, device: str | None = None, folder: str | None = None) -> None:
         self.id, self.device, self.folder = identity, device, folder
 
+    def skip(self, reason: str) -> None:
+        """Says that the case does not run; does not return."""
+        import pytest
+
+        pytest.skip(reason)
+
     def __str__(self) -> str:
         return self.id
 
@@ -43,14 +49,8 @@ class Case:
         if self.folder:
             _save(report, pathlib.Path(self.folder))
         if not report.failures and not report.passed:
-            _skip("; ".join(sorted({r.reason for r in report.skipped})) or report.text.strip())
+            self.skip("; ".join(sorted({r.reason for r in report.skipped})) or report.text.strip())
         return report.raise_if_failed()
-
-
-def _skip(reason: str) -> None:
-    import pytest
-
-    pytest.skip(reason)
 
 
 def _save(report: Report, folder: pathlib.Path) -> None:

@@ -8,7 +8,7 @@
     def test_spmv(case):
         case.judge(mine)
 
-Hypothesis shrinks towards the first cases of the list; the judge's own reduction of a failure is that of judge(drawn=...).
+A case that a kernel does not support is rejected, and another one taken. Hypothesis shrinks towards the first cases of the list; the judge's own reduction of a failure is that of judge(drawn=...).
 """
 
 from __future__ import annotations
@@ -17,6 +17,15 @@ from typing import Any
 
 from plumbline import _pytest
 from plumbline._errors import PlumblineError
+
+
+class Example(_pytest.Case):
+    """A case as an example of Hypothesis, which takes another one where it does not run."""
+
+    def skip(self, reason: str) -> None:
+        from hypothesis import reject
+
+        reject()
 
 
 def cases(
@@ -35,4 +44,4 @@ def cases(
     except ImportError:
         raise PlumblineError("plumbline.strategies needs the package hypothesis") from None
     ids = _pytest.case_ids(op, tier=tier, drawn=drawn, seed=seed, listed=True, storage=storage, fills=fills)
-    return strategies.sampled_from([_pytest.Case(i, device) for i in ids])
+    return strategies.sampled_from([Example(i, device) for i in ids])
