@@ -252,13 +252,16 @@ class Asm(Arithmetic, Warp):
         return '::plumb::simt::cluster_wait(::plumb::simt::Here::at());' if words[2:3] == ['wait'] and order in ([], ['acquire']) else None
 
     def do_mapa(self, words, args):
+        """Of a rank that the cluster does not have, an address that nothing has: compilers take it before they know the rank, and do not use it."""
         kind = self.kind(words)
         if kind not in ('unsigned', 'unsigned long long') or len(args) != 3:
             return None
         shared = 'shared~cluster' in words
         at = '%s%s<const void>(%s)' % (P, 'shared' if shared else 'global', self.operand(args[1]))
-        there = '::plumb::simt::map_shared_rank(%s, %s, ::plumb::simt::Here::at())' % (at, self.value(args[2], 'unsigned'))
-        return self.assign(args[0], '::plumb::simt::shared_offset(%s)' % there if shared else 'reinterpret_cast<std::uintptr_t>(%s)' % there)
+        rank = self.value(args[2], 'unsigned')
+        there = '::plumb::simt::map_shared_rank(%s, %s, ::plumb::simt::Here::at())' % (at, rank)
+        there = '::plumb::simt::shared_offset(%s)' % there if shared else 'reinterpret_cast<std::uintptr_t>(%s)' % there
+        return self.assign(args[0], '%s < %s ? %s : %s' % (rank, SPECIAL['cluster_nctarank'], there, '0xfff00000u' if shared else '0'))
 
     def do_getctarank(self, words, args):
         if len(args) != 2:

@@ -143,6 +143,15 @@ class Modules(unittest.TestCase):
         self.right("k", [out], block=1, text=text, name="pointers.ptx")
         self.assertEqual(out[0], 42)
 
+    def test_an_address_in_a_block_that_is_not_there_is_wrong_where_it_is_used(self):
+        text = HEAD + """.shared .align 4 .b32 s; .visible .entry k(.param .u64 p, .param .u32 rank) {
+          .reg .b64 %d<5>; .reg .b32 %r<5>; .reg .pred %p1; ld.param.u64 %d1, [p]; ld.param.u32 %r1, [rank]; mov.u32 %r2, s;
+          st.shared.u32 [%r2], 7; cvt.u64.u32 %d2, %r2; cvta.shared.u64 %d2, %d2; mapa.u64 %d3, %d2, %r1; mapa.shared::cluster.u32 %r3, %r2, %r1;
+          setp.eq.u32 %p1, %r1, 5; @%p1 bra END; ld.u32 %r4, [%d3]; st.global.u32 [%d1], %r4; END: ret; }"""
+        for rank, kinds in ((0, []), (5, []), (3, ["out of bounds"])):
+            out = (ctypes.c_int * 1)()
+            self.assertEqual([f["kind"] for f in self.launch("k", [out, ctypes.c_int(rank)], block=1, text=text, name="mapped.ptx")], kinds)
+
     def test_an_instruction_that_is_not_offered_stops_where_it_is_reached(self):
         text = HEAD + ".visible .entry k(.param .u64 p) {\n.reg .b64 %d1;\nstacksave.u64 %d1;\nret; }"
         found = self.launch("k", [ctypes.c_void_p(0)], block=1, text=text, name="refused.ptx")
