@@ -94,7 +94,7 @@ TEST_CASE("a sum across a cluster, and the ways to lose it") {
                   {{ClusterFault::no_first_sync, FindingKind::race, "cluster partial", "cluster read"},
                    {ClusterFault::no_last_sync, FindingKind::exited_block, "cluster read", nullptr},
                    {ClusterFault::past_the_end, FindingKind::out_of_bounds, "cluster read", nullptr},
-                   {ClusterFault::rank_outside, FindingKind::trap, "cluster rank", nullptr, true}});
+                   {ClusterFault::rank_outside, FindingKind::out_of_bounds, "cluster read", nullptr}});
 }
 
 TEST_CASE("a cluster's barrier in two halves orders by release alone") {
