@@ -119,16 +119,20 @@ function(plumb_library name)
   plumb_precompile(${name})
 endfunction()
 
-# plumb_test(NAME sources... LINK libs...): a doctest program, registered with ctest.
+# plumb_test(NAME sources... LINK libs... [COST seconds]): a doctest program, registered with ctest. Those of the greatest cost begin first, so
+# that others run beside them: a fresh folder knows no times.
 function(plumb_test name)
   if(NOT PLUMB_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "COST" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE plumb_flags plumb_doctest ${ARG_LINK})
   target_compile_options(${name} PRIVATE -O0)  # what is tested is optimised, not the asking
   plumb_precompile(${name} <doctest/doctest.h>)
   add_test(NAME ${name} COMMAND ${name})
+  if(ARG_COST)
+    set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
+  endif()
 endfunction()
 enable_testing()
