@@ -85,6 +85,15 @@ def variants_of(path: str) -> list[_declare.Variant]:
     return list(dict.fromkeys(_declare.declared))
 
 
+def check_arrays(variant: _declare.Variant) -> None:
+    """PlumblineError: this interpreter lacks the package whose arrays the variant takes."""
+    if variant.arrays == "torch" and importlib.util.find_spec("torch") is None:
+        raise PlumblineError(
+            f"variant {variant.name}: arrays='torch', and {sys.executable} has no torch: install it there, or let "
+            "PLUMB_PYTHON name an interpreter that has it"
+        )
+
+
 class Table:
     """The list of variants as the library reads it: it is kept as long as the process runs."""
 
@@ -94,6 +103,7 @@ class Table:
         types, tables = _arguments.Types(), _library.tables()
         self.text, self.kept, entries = Text(), [], []
         for variant in variants:
+            check_arrays(variant)
             binding = _arguments.Binding(variant, types)
             supports, run = self._callbacks(binding)
             for storage in variant.storage:

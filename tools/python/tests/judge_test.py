@@ -230,6 +230,15 @@ def test_bad_files_give_one_line(tmp_path, text, words):
     assert "\n" not in str(raised.value)
 
 
+def test_arrays_of_torch_where_there_is_none(monkeypatch):
+    from plumbline import _declare, worker
+
+    monkeypatch.setattr(worker.importlib.util, "find_spec", lambda name: None)
+    mine = _declare.Variant("spmv", print, "mine", arrays="torch")
+    with pytest.raises(pl.PlumblineError, match="variant mine: arrays='torch', and .* has no torch"):
+        worker.check_arrays(mine)
+
+
 def test_bad_arguments_are_refused(kernels):
     with pytest.raises(pl.PlumblineError, match="no such file"):
         pl.judge("nowhere.py")
