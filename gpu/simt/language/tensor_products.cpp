@@ -11,7 +11,7 @@ namespace {
 
 // Vectors of the compiler's: instructions where the processor has them, plain code where not. By reference, since how they are passed depends on
 // the processor.
-constexpr int kLanes = 8;
+constexpr int kProductLanes = 8;
 using Ints = std::int32_t __attribute__((vector_size(32)));
 using FourInts = std::int32_t __attribute__((vector_size(16)));
 using FourFloats = float __attribute__((vector_size(16)));
@@ -125,12 +125,12 @@ struct Before {
 void step_alone(const Step& s, const TensorTerm* a, const Columns& b, int first, const float* before,
                 const std::int32_t* alone, float* sums) {
   const auto lane_of = [](const Ints& from, int lane) {
-    std::int32_t lanes[kLanes];
+    std::int32_t lanes[kProductLanes];
     std::memcpy(lanes, &from, sizeof lanes);
     return lanes[lane];
   };
   TensorTerm column[kMostDepth];
-  for (int lane = 0; lane < kLanes; ++lane) {
+  for (int lane = 0; lane < kProductLanes; ++lane) {
     if (alone[lane] == 0) continue;
     for (int k = 0; k < s.count; ++k)
       column[k] = {lane_of(b.significand[first + k], lane), lane_of(b.exponent[first + k], lane)};
@@ -141,7 +141,7 @@ void step_alone(const Step& s, const TensorTerm* a, const Columns& b, int first,
 // One step of eight elements of a row: tensor_step() of each.
 [[gnu::always_inline]] inline void step_eight(const Step& s, const TensorTerm* a, const Columns& b, int first,
                                               float* sums) {
-  float numbers[kLanes];
+  float numbers[kProductLanes];
   std::memcpy(numbers, sums, sizeof numbers);
   Before before;
   split(sums, before);
@@ -167,7 +167,7 @@ void step_alone(const Step& s, const TensorTerm* a, const Columns& b, int first,
   std::uint64_t any[2];
   std::memcpy(any, &either, sizeof any);
   if ((any[0] | any[1]) == 0) return;
-  std::int32_t lanes[kLanes];
+  std::int32_t lanes[kProductLanes];
   std::memcpy(lanes, alone, sizeof lanes);
   step_alone(s, a, b, first, numbers, lanes, sums);
 }
@@ -209,7 +209,7 @@ void split_columns(const TensorCore& core, const TensorForm& form, const unsigne
   TensorTerm row[kMostDepth];
   const int row_bytes = form.depth * bytes_of(form.b);
   out.numbers = true;
-  for (int lane = 0; lane < kLanes; ++lane) {
+  for (int lane = 0; lane < kProductLanes; ++lane) {
     split_row(core, form.b, codes + lane * row_bytes, form.depth, row);
     for (int k = 0; k < form.depth; ++k) {
       std::memcpy(reinterpret_cast<char*>(&out.significand[k]) + 4 * lane, &row[k].significand, 4);
@@ -226,7 +226,7 @@ bool stay(const TensorCore& core, const TensorForm& form, const TensorTerm* a, c
   for (int k = 0; k < form.depth; ++k) {
     if (a[k].exponent != kNothing) return false;
   }
-  for (int lane = 0; lane < kLanes; ++lane)
+  for (int lane = 0; lane < kProductLanes; ++lane)
     sums[lane] = sums[lane] != sums[lane] ? detail::float_of_bits(kTensorNan) : sums[lane] + 0.0f;
   return true;
 }
@@ -234,7 +234,7 @@ bool stay(const TensorCore& core, const TensorForm& form, const TensorTerm* a, c
 [[gnu::always_inline]] inline void multiply_row(const TensorCore& core, const TensorForm& form,
                                                 const TensorTerm* a, const Columns& b, float* sums) {
   if (stay(core, form, a, b, sums)) return;
-  float before[kLanes];
+  float before[kProductLanes];
   std::memcpy(before, sums, sizeof before);
   if (core.as_f16) std::memset(sums, 0, sizeof before);
   const int terms = tensor_step_terms(core, form.depth);
@@ -242,7 +242,7 @@ bool stay(const TensorCore& core, const TensorForm& form, const TensorTerm* a, c
   for (int k = 0; k < form.depth; k += terms)
     step_eight({core, sums_of, std::min(terms, form.depth - k)}, a + k, b, k, sums);
   if (!core.as_f16) return;
-  for (int lane = 0; lane < kLanes; ++lane)
+  for (int lane = 0; lane < kProductLanes; ++lane)
     sums[lane] = tensor_total(core, sums_of, before[lane], sums[lane]);
 }
 
@@ -281,7 +281,7 @@ void multiply(const TensorCore& core, const TensorForm& form, const unsigned cha
   for (int i = 0; form.negate && i < form.rows * form.depth; ++i)
     terms[i].significand = -terms[i].significand;
   Columns columns;
-  for (int column = 0; column < form.columns; column += kLanes) {
+  for (int column = 0; column < form.columns; column += kProductLanes) {
     split_columns(core, form, b + column * form.depth * bytes_of(form.b), columns);
     multiply_eight(core, form, terms, columns, sums + column);
   }

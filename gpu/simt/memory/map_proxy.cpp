@@ -12,7 +12,7 @@ namespace plumb::simt {
 
 namespace {
 
-constexpr std::size_t kFencesKept = 32, kReleasesKept = 64, kReadsKept = 1024;
+constexpr std::size_t kMapFencesKept = 32, kReleasesKept = 64, kReadsKept = 1024;
 
 std::uint64_t epoch_of(const Thread& t) { return std::uint64_t{t.block->generation} << 32 | t.step; }
 
@@ -120,7 +120,7 @@ void map_acquire(const void* map, int bytes, Here here) {
   t.here = here;
   if (bytes != static_cast<int>(kMapBytes)) trap("fence.proxy.tensormap acquires 128 bytes", here);
   if (!checking()) return;
-  keep_latest(t.map_fences, kFencesKept,
+  keep_latest(t.map_fences, kMapFencesKept,
               {static_cast<const unsigned char*>(map), kMapBytes, epoch_of(t), snapshot(t)});
   ++t.step;
 }

@@ -30,7 +30,7 @@ namespace plumb::simt {
 
 namespace {
 
-constexpr int kLaunchesTried = 2;  // of a kernel
+constexpr int kTrialLaunches = 2;  // of a kernel
 constexpr double kLongest = 3;     // seconds of a launch that is run again
 constexpr std::size_t kPlacesTold = 8;
 constexpr int kStands = 5;  // runs of all variables, below; behind them one for each of the places
@@ -195,7 +195,7 @@ void compare_runs(const Compared& launch) {
 
 bool is_tried(const void* kernel, const std::string& name) {
   static std::unordered_map<std::string, int> launches;
-  return ++launches[kernel != nullptr ? fmt::format("{}", kernel) : name] > kLaunchesTried;
+  return ++launches[kernel != nullptr ? fmt::format("{}", kernel) : name] > kTrialLaunches;
 }
 
 }  // namespace
