@@ -83,7 +83,7 @@ std::string translator_root() {
   std::string folder = own_file();
   while (folder.rfind('/') != std::string::npos) {
     folder.resize(folder.rfind('/'));
-    if (access((folder + "/gpu/simt/ptx/compile_module.py").c_str(), R_OK) == 0) return folder;
+    if (::access((folder + "/gpu/simt/ptx/compile_module.py").c_str(), R_OK) == 0) return folder;
   }
   return ".";
 }
@@ -97,7 +97,7 @@ std::optional<CompiledPtx> compiled_before(const std::string& text, const std::s
     return std::nullopt;
   const std::string kept{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   const bool is_same = kept == text && named == name && stamped == stamp();
-  if (!is_same || access(found.library.c_str(), R_OK) != 0) return std::nullopt;
+  if (!is_same || ::access(found.library.c_str(), R_OK) != 0) return std::nullopt;
   return found;
 }
 
