@@ -251,8 +251,8 @@ bool stay(const TensorCore& core, const TensorForm& form, const TensorTerm* a, c
   for (int row = 0; row < form.rows; ++row)
     multiply_row(core, form, a + row * form.depth, b, sums + row * form.columns);
 }
-void multiply_by_calls(const TensorCore& core, const TensorForm& form, const TensorTerm* a, const Columns& b,
-                       float* sums) {
+void multiply_steps_by_calls(const TensorCore& core, const TensorForm& form, const TensorTerm* a,
+                             const Columns& b, float* sums) {
   multiply_rows(core, form, a, b, sums);
 }
 #if defined(__x86_64__)
@@ -264,10 +264,10 @@ void multiply_by_calls(const TensorCore& core, const TensorForm& form, const Ten
 }
 auto* chosen() {
   return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") ? &multiply_by_instructions
-                                                                         : &multiply_by_calls;
+                                                                         : &multiply_steps_by_calls;
 }
 #else
-auto* chosen() { return &multiply_by_calls; }
+auto* chosen() { return &multiply_steps_by_calls; }
 #endif
 
 }  // namespace
