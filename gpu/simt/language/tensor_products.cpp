@@ -257,13 +257,13 @@ void multiply_steps_by_calls(const TensorCore& core, const TensorForm& form, con
 }
 #if defined(__x86_64__)
 // The same numbers by an instruction for eight of them.
-[[gnu::target("avx2,fma")]] void multiply_by_instructions(const TensorCore& core, const TensorForm& form,
-                                                          const TensorTerm* a, const Columns& b,
-                                                          float* sums) {
+[[gnu::target("avx2,fma")]] void multiply_steps_by_instructions(const TensorCore& core,
+                                                                const TensorForm& form, const TensorTerm* a,
+                                                                const Columns& b, float* sums) {
   multiply_rows(core, form, a, b, sums);
 }
 auto* chosen() {
-  return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") ? &multiply_by_instructions
+  return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") ? &multiply_steps_by_instructions
                                                                          : &multiply_steps_by_calls;
 }
 #else
