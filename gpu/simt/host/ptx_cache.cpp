@@ -23,11 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string variable_or(const char* variable, std::string otherwise) {
-  const char* const value = std::getenv(variable);
-  return value != nullptr && *value != 0 ? value : otherwise;
-}
-
 // The file that this code is in: the program, or a shared library.
 std::string own_file() {
   Dl_info info{};
@@ -76,6 +71,11 @@ std::string file_of(const std::string& text, const std::string& name) {
 bool is_one_line(const std::string& word) { return word.find('\n') == std::string::npos; }
 
 }  // namespace
+
+std::string variable_or(const char* variable, std::string otherwise) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != 0 ? value : otherwise;
+}
 
 std::string translator_root() {
   const std::string named = variable_or("PLUMB_SIMT_ROOT", plumb_simt_root != nullptr ? plumb_simt_root : "");

@@ -5,6 +5,8 @@
 
 namespace plumb::simt {
 
+/// What an environment variable holds; `otherwise` where it is not set, or empty.
+std::string variable_or(const char* variable, std::string otherwise);
 /// A library that a module became, and the name that its lines have.
 struct CompiledPtx {
   std::string library, name;

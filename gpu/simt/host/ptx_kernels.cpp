@@ -10,6 +10,7 @@
 #include <regex>
 #include <string>
 
+#include "gpu/simt/host/ptx_cache.hpp"
 #include "gpu/simt/host/ptx_modules.hpp"
 #include "gpu/simt/race/symbols.hpp"
 #include "gpu/simt/state.hpp"
@@ -86,8 +87,8 @@ class Folder {
 }  // namespace
 
 KernelCode code_of(const KernelCode& written) {
-  const char* const path = std::getenv("PLUMB_SIMT_PTX");
-  if (path == nullptr || *path == 0) return written;
+  static const std::string path = variable_or("PLUMB_SIMT_PTX", "");  // once: every launch comes here
+  if (path.empty()) return written;
   const auto lock = enter_engine();
   static auto& folder = *new Folder(path);
   const KernelCode code = folder.code_of(written.kernel);

@@ -28,12 +28,6 @@ namespace {
 
 constexpr const char* kCompiler = "gpu/simt/ptx/compile_module.py";
 
-// The interpreter that it is run by: PLUMB_PYTHON, or python3.
-std::string interpreter() {
-  const char* named = std::getenv("PLUMB_PYTHON");
-  return named != nullptr && *named != 0 ? named : "python3";
-}
-
 std::string quoted(const std::string& word) {
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -59,8 +53,7 @@ Said said_by(const std::string& command) {
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& text) {
-    const char* folder = std::getenv("TMPDIR");
-    path_ = fmt::format("{}/plumb-ptx-XXXXXX", folder != nullptr && *folder != 0 ? folder : "/tmp");
+    path_ = variable_or("TMPDIR", "/tmp") + "/plumb-ptx-XXXXXX";
     const int file = mkstemp(path_.data());
     if (file < 0) return;
     std::size_t written = 0;
@@ -86,8 +79,8 @@ CompiledPtx translated(const std::string& text, const std::string& name) {
   if (!file.good()) return {};
   const std::string named = name.empty() ? "--keep" : "--name " + quoted(name);
   const std::string compiler = translator_root() + '/' + kCompiler;
-  const Said said = said_by(
-      fmt::format("{} -S -E {} {} {}", quoted(interpreter()), quoted(compiler), named, quoted(file.path())));
+  const Said said = said_by(fmt::format("{} -S -E {} {} {}", quoted(variable_or("PLUMB_PYTHON", "python3")),
+                                        quoted(compiler), named, quoted(file.path())));
   const std::size_t end = said.text.find('\n');
   if (!said.done || end == std::string::npos) return {};
   return {said.text.substr(0, end), said.text.substr(end + 1, said.text.find('\n', end + 1) - end - 1)};
