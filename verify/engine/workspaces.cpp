@@ -6,6 +6,8 @@
 
 #include <array>
 #include <atomic>
+#include <charconv>
+#include <system_error>
 
 #include "reference/core/exhaustion.hpp"
 
@@ -37,14 +39,9 @@ class Line {
     return *this;
   }
   Line& operator<<(std::int64_t number) {
-    char digits[24];
-    char* at = digits + sizeof digits;
-    *--at = 0;
-    const bool negative = number < 0;
-    do *--at = static_cast<char>('0' + (negative ? -(number % 10) : number % 10));
-    while ((number /= 10) != 0);
-    if (negative) *--at = '-';
-    return *this << at;
+    const std::to_chars_result end = std::to_chars(text_ + length_, text_ + sizeof text_, number);
+    if (end.ec == std::errc()) length_ = static_cast<std::size_t>(end.ptr - text_);
+    return *this;
   }
   void write_out() const { (void)!write(STDERR_FILENO, text_, length_); }
 
