@@ -20,8 +20,8 @@ __global__ void __launch_bounds__(kThreads)
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= in.x.rows) return;
   using V = scalar_t<T>;
-  V max = value(in.x(i, 0)), sum = V(0);
-  for (Index j = 1; j < in.x.cols; ++j) max = value(in.x(i, j)) > max ? value(in.x(i, j)) : max;
+  V max = V(0), sum = V(0);
+  for (Index j = 0; j < in.x.cols; ++j) max = j == 0 || value(in.x(i, j)) > max ? value(in.x(i, j)) : max;
   for (Index j = 0; j < in.x.cols; ++j) sum += exp_of(value(in.x(i, j)) - max);
   for (Index j = 0; j < in.x.cols; ++j) out.y(i, j) = stored<out_t<T>>(exp_of(value(in.x(i, j)) - max) / sum);
 }
