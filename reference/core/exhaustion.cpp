@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <system_error>
 
@@ -23,6 +24,7 @@ thread_local bool exhausted = false;  // an allocation of this thread failed
 bool data_limit_is_ours = false;      // set by limit_data()
 std::terminate_handler usual_end = nullptr;
 void (*before_end)() noexcept = nullptr;
+std::atomic<pid_t> watched{0};  // the process whose end by a library is for want of memory
 
 /// A user's limit of this process in bytes, or RLIM_INFINITY.
 rlim_t users_limit(__rlimit_resource resource) {
@@ -54,18 +56,27 @@ class LimitLine {
   std::size_t used_ = 0;
 };
 
-[[noreturn]] void end_for_memory() {
-  // a parallel region's own call leaves no exception to look at
-  if (!exhausted && !is_for_want_of_memory()) {
-    usual_end();
-    std::abort();
-  }
+[[noreturn]] void say_and_end() {
   static std::atomic_flag ends = ATOMIC_FLAG_INIT;
   while (ends.test_and_set()) pause();  // another thread says it
   if (before_end != nullptr) before_end();
   std::fflush(stdout);
   std::fprintf(stderr, "error: %s%s\n", kOutOfMemory, LimitLine().text());
   _exit(kUsage);
+}
+
+[[noreturn]] void end_for_memory() {
+  // a parallel region's own call leaves no exception to look at
+  if (!exhausted && !is_for_want_of_memory()) {
+    usual_end();
+    std::abort();
+  }
+  say_and_end();
+}
+
+// exit() was called, by main()'s return or by a library.
+void look_at_exit(int code, void*) {
+  if (code == EXIT_FAILURE && watched == getpid() && memory_is_limited()) say_and_end();
 }
 
 void note_and_throw() {
@@ -115,6 +126,9 @@ void end_where_memory_is_exhausted(void (*before)() noexcept) {
   before_end = before;
   std::set_new_handler(note_and_throw);
   usual_end = std::set_terminate(end_for_memory);
+  if (watched.exchange(getpid()) == 0) on_exit(look_at_exit, nullptr);
 }
+
+void note_own_end() noexcept { watched = -1; }
 
 }  // namespace plumb

@@ -28,7 +28,11 @@ void limit_data(std::uint64_t bytes);
 void note_exhausted_memory() noexcept;
 
 /// From here on, an exception that leaves a parallel region or a thread because memory ran out ends the program with exit code kUsage
-/// and a line `error: out of memory` with the limits; `before` is called first. Any other goes the way of std::terminate().
+/// and a line `error: out of memory` with the limits; `before` is called first. Any other goes the way of std::terminate(). A library that
+/// ends this process where it gets no memory (libgomp: exit code 1, which would be a verdict) is told and ended so too.
 void end_where_memory_is_exhausted(void (*before)() noexcept = nullptr);
+
+/// The program returns from main(): from here on its end is no library's.
+void note_own_end() noexcept;
 
 }  // namespace plumb

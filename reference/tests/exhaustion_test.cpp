@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <new>
@@ -114,6 +115,21 @@ TEST_CASE("memory that runs out in a parallel region or in a thread is exit code
     CHECK(WIFEXITED(ended.status));
     CHECK(WEXITSTATUS(ended.status) == kUsage);
     CHECK(ended.text.find("removed\nerror: out of memory") == 0);
+  }
+}
+
+TEST_CASE(
+    "a library that ends a program whose memory is limited is no verdict; the program's own end is one") {
+  for (const bool own : {false, true}) {
+    CAPTURE(own);
+    const Ended ended = in_a_child([&] {
+      const WideLimit limit(rlim_t{1} << 34);
+      end_where_memory_is_exhausted();
+      if (own) note_own_end();
+      std::exit(EXIT_FAILURE);  // as libgomp does
+    });
+    CHECK(WEXITSTATUS(ended.status) == (own ? EXIT_FAILURE : static_cast<int>(kUsage)));
+    CHECK((ended.text.find("error: out of memory (ulimit -v is ") == 0) == !own);
   }
 }
 

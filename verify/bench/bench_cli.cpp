@@ -354,9 +354,7 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
   return run_bench(o, libraries);
 }
 
-}  // namespace
-
-int bench_main(int argc, char** argv, const std::vector<std::string>& libraries) {
+int bench_code(int argc, char** argv, const std::vector<std::string>& libraries) {
   try {
     if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();
     guard_judge();
@@ -372,6 +370,14 @@ int bench_main(int argc, char** argv, const std::vector<std::string>& libraries)
                stderr);  // fmt throws where stderr cannot be written
     return kUsage;
   }
+}
+
+}  // namespace
+
+int bench_main(int argc, char** argv, const std::vector<std::string>& libraries) {
+  const int code = bench_code(argc, argv, libraries);
+  note_own_end();
+  return code;
 }
 
 }  // namespace plumb

@@ -67,9 +67,7 @@ int report_error(const std::exception& e) {
   return kUsage;
 }
 
-}  // namespace
-
-int verify_main(int argc, char** argv) {
+int verify_code(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();
   // neither guarded nor confined: compute-sanitizer must be able to inject itself
   const bool watched = argc > 2 && std::strcmp(argv[1], "--sanitized") == 0;
@@ -89,6 +87,14 @@ int verify_main(int argc, char** argv) {
     }
     return code;
   } catch (const std::exception& e) { return report_error(e); }
+}
+
+}  // namespace
+
+int verify_main(int argc, char** argv) {
+  const int code = verify_code(argc, argv);
+  note_own_end();
+  return code;
 }
 
 }  // namespace plumb

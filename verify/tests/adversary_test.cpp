@@ -125,7 +125,7 @@ TEST_CASE("a kernel that is correct only for the first calls, or only until the 
 
 TEST_CASE("a kernel that goes wrong at its 17th, 100th or 200th call is not right, and the call is named") {
   for (const char* kernel : {"wrong_at_call_17", "wrong_at_call_100", "wrong_from_call_200"}) {
-    INFO(kernel);
+    CAPTURE(std::string(kernel));
     const Record r = judge(kernel);
     CHECK((r.verdict == Verdict::fail || r.verdict == Verdict::nondeterministic));
     REQUIRE(!r.detail.empty());
