@@ -3,10 +3,12 @@
 kernels by nvcc, and one of each new kind where a generator or a page with an example changed.
 
     tools/ci/changed.py BUILD [--since COMMIT] [--list]
+    tools/ci/changed.py --operators DAY [--since COMMIT]
 
 BUILD is built (tools/plumb build --all). COMMIT is the state before the change: by default where this branch
 left main; on main itself the commit before. --list says what would be checked. Of a change to more than 60
-files of a kind, .ci/nightly checks those. Exit 0: nothing found; 1: findings."""
+files of a kind, .ci/nightly checks those. Exit 0: nothing found; 1: findings. --operators prints those whose
+files changed, and a quarter of all: DAY says which."""
 
 import argparse
 import re
@@ -64,6 +66,14 @@ def kernels_of(names):
     return sorted(found)
 
 
+def operators_of(names, day):
+    """Those whose contract, kernels or mutants changed, and a quarter of all, as --case takes them."""
+    known = sorted(p.stem for p in (ROOT / "reference/ops").glob("*.hpp"))
+    rooms = r"(?:reference/ops|reference/cpu|gpu|verify/mutants)/"
+    touched = {op for op in known for n in names if re.match(rf"{rooms}{op}(?:[./]|_\w+[.])", n)}
+    return ",".join(op for i, op in enumerate(known) if i % 4 == day % 4 or op in touched)
+
+
 def targets(build, patterns):
     listed = subprocess.run(
         ["ninja", "-C", build, "-t", "targets", "all"], capture_output=True, text=True, check=True
@@ -93,11 +103,15 @@ def compile_kernels(kernels):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("build", type=Path)
+    p.add_argument("build", type=Path, nargs="?", default=ROOT / "build/cpu")
+    p.add_argument("--operators", type=int, metavar="DAY")
     p.add_argument("--since", metavar="COMMIT")
     p.add_argument("--list", action="store_true")
     a = p.parse_args()
     since = a.since or base()
+    if a.operators is not None:
+        print(operators_of(changed(since) if since else [], a.operators))
+        return 0
     if since is None:
         print("changed: this clone holds no earlier commit to compare with (.ci/nightly checks all)")
         return 0
