@@ -100,14 +100,17 @@ bool offsets_are_right(cusparseHandle_t handle, const Triangle& m) {
   return got[1] == 1 && got[2] == 3 && got[3] == 6;
 }
 
-// The triangle to a whole matrix and back, counted first where `counts`.
-bool conversions_are_right(cusparseHandle_t handle, const Triangle& m, bool counts) {
+// The triangle to a whole matrix and back, counted first where `counts`. `lacks`: bytes of the workspace.
+bool conversions_are_right(cusparseHandle_t handle, const Triangle& m, bool counts, size_t lacks = 0) {
   cusparseDnMatDescr_t whole;
   float* const elements = device(std::vector<float>(9, 2.f));
   cusparseCreateDnMat(&whole, 3, 3, 3, elements, CUDA_R_32F, CUSPARSE_ORDER_ROW);
+  const cusparseSpMatDescr_t entries = m.by_entries();
+  size_t bytes = 0;
+  cusparseSparseToDense_bufferSize(handle, entries, whole, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, &bytes);
   void* space;
-  cudaMalloc(&space, 64);
-  cusparseSparseToDense(handle, m.by_entries(), whole, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, space);
+  cudaMalloc(&space, bytes - lacks);
+  cusparseSparseToDense(handle, entries, whole, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, space);
   cusparseSpMatDescr_t back;
   int* const cols = device(std::vector<int>(6));
   cusparseCreateCsr(&back, 3, 3, 0, device(std::vector<int>(4)), cols, device(std::vector<float>(6)),
@@ -141,7 +144,7 @@ int main(int argc, char** argv) {
   } else if (does("coo2csr")) {
     right = offsets_are_right(handle, m);
   } else if (does("conversion")) {
-    right = conversions_are_right(handle, m, !does("uncounted"));
+    right = conversions_are_right(handle, m, !does("uncounted"), does("space") ? 8 : 0);
   } else if (does("csr") || breaks.empty()) {
     const std::string of_call = breaks.substr(0, breaks.find(' '));
     right = Multiplication{handle, m.by_rows(), of_call}.is_right();

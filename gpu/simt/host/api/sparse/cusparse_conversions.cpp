@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "gpu/simt/host/api/sparse/sparse.hpp"
+#include "gpu/simt/host/api/sparse/sparse_workspaces.hpp"
 
 namespace plumb::simt {
 
@@ -41,8 +41,10 @@ struct Sort {
   SparseMatrix m;  // without values
   bool by_columns;
   int* permutation;
+  const void* workspace;
 };
 void sort_entries(const Sort& s, const void* stream) {
+  if (!takes_workspace(s.call, {s.m.rows, s.m.count, s.workspace}, stream)) return;
   Entries entries;
   SparseMatrix unsorted = s.m;
   unsorted.any_order = true;
@@ -81,11 +83,13 @@ struct Sum {
   SparseCall call;
   SparseMatrix a, b, c;
   int* total;
+  const void* workspace;
 };
 void add_matrices(Sum s, double alpha, double beta, const void* stream) {
   Entries in_a, in_b;
   const bool counts = s.c.second == nullptr;
-  if (!read_entries(s.call, s.a, false, stream, in_a, !counts) ||
+  if (!takes_workspace(s.call, {s.a.rows, s.a.count + s.b.count, s.workspace}, stream) ||
+      !read_entries(s.call, s.a, false, stream, in_a, !counts) ||
       !lies_within(s.call, in_a, s.a.rows, s.a.cols) ||
       !read_entries(s.call, s.b, false, stream, in_b, !counts) ||
       !lies_within(s.call, in_b, s.b.rows, s.b.cols))
@@ -140,9 +144,10 @@ SparseMatrix of_arrays(int format, std::int64_t rows, std::int64_t cols, std::in
 
 /// A matrix by rows to one by columns, with its values where it has any.
 void to_columns(const SparseCall& call, const SparseMatrix& from, const SparseMatrix& to,
-                const void* stream) {
+                const void* workspace, const void* stream) {
   Entries entries;
-  if (!read_entries(call, from, false, stream, entries, from.values != nullptr) ||
+  if (!takes_workspace(call, {from.rows, from.count, workspace}, stream) ||
+      !read_entries(call, from, false, stream, entries, from.values != nullptr) ||
       !lies_within(call, entries, from.rows, from.cols))
     return;
   write_entries(call, to, in_order(entries, sorted_places(entries, true)), 1, stream);
@@ -159,13 +164,14 @@ using plumb::simt::SparseStatus;
 extern "C" {
 
 // ---- by columns ----
-int cusparseCsr2cscEx2_bufferSize(SparseHandle*, int, int, int, const void*, const int*, const int*, void*,
-                                  int*, int*, cudaDataType_t, int, int, int, std::size_t* bytes) {
-  return plumb::simt::no_space(bytes);
+int cusparseCsr2cscEx2_bufferSize(SparseHandle*, int rows, int, int count, const void*, const int*,
+                                  const int*, void*, int*, int*, cudaDataType_t, int, int, int,
+                                  std::size_t* bytes) {
+  return plumb::simt::space_of({rows, count}, bytes);
 }
 int cusparseCsr2cscEx2(SparseHandle* handle, int rows, int cols, int count, const void* values,
                        const int* offsets, const int* columns, void* to_values, int* to_offsets, int* to_rows,
-                       cudaDataType_t type, int copies_values, int base, int, void*) {
+                       cudaDataType_t type, int copies_values, int base, int, const void* workspace) {
   const plumb::simt::SparseCall call = PLUMB_SPARSE_CALL;
   const bool copies = copies_values != 0;
   if (copies && plumb::simt::bytes_of(type) == 0) return SparseStatus::kNotSupported;
@@ -174,7 +180,7 @@ int cusparseCsr2cscEx2(SparseHandle* handle, int rows, int cols, int count, cons
   const auto to = plumb::simt::of_arrays(plumb::simt::kCsc, rows, cols, count, to_offsets, to_rows,
                                          copies ? to_values : nullptr, base, type);
   return plumb::simt::queue_sparse(
-      handle, [=](const void* stream) { plumb::simt::to_columns(call, from, to, stream); });
+      handle, [=](const void* stream) { plumb::simt::to_columns(call, from, to, workspace, stream); });
 }
 
 // ---- offsets and rows ----
@@ -206,28 +212,30 @@ int cusparseCreateIdentityPermutation(SparseHandle* handle, int n, int* permutat
     plumb::simt::write_numbers(call, permutation, numbers, stream);
   });
 }
-int cusparseXcsrsort_bufferSizeExt(SparseHandle*, int, int, int, const int*, const int*, std::size_t* bytes) {
-  return plumb::simt::no_space(bytes);
+int cusparseXcsrsort_bufferSizeExt(SparseHandle*, int rows, int, int count, const int*, const int*,
+                                   std::size_t* bytes) {
+  return plumb::simt::space_of({rows, count}, bytes);
 }
 int cusparseXcsrsort(SparseHandle* handle, int rows, int cols, int count, const SparseKind* kind,
-                     const int* offsets, int* columns, int* permutation, void*) {
+                     const int* offsets, int* columns, int* permutation, const void* workspace) {
   const plumb::simt::Sort sort{PLUMB_SPARSE_CALL,
                                plumb::simt::of_arrays(plumb::simt::kCsr, rows, cols, count, offsets, columns,
                                                       nullptr, kind->base, CUDA_R_32F),
-                               false, permutation};
+                               false, permutation, workspace};
   return plumb::simt::queue_sparse(handle,
                                    [=](const void* stream) { plumb::simt::sort_entries(sort, stream); });
 }
-int cusparseXcoosort_bufferSizeExt(SparseHandle*, int, int, int, const int*, const int*, std::size_t* bytes) {
-  return plumb::simt::no_space(bytes);
+int cusparseXcoosort_bufferSizeExt(SparseHandle*, int rows, int, int count, const int*, const int*,
+                                   std::size_t* bytes) {
+  return plumb::simt::space_of({rows, count}, bytes);
 }
 #define PLUMB_COO_SORT(Name, by_columns)                                                                    \
   int cusparseXcoosortBy##Name(SparseHandle* handle, int rows, int cols, int count, int* rows_of,           \
-                               int* columns, int* permutation, void*) {                                     \
+                               int* columns, int* permutation, const void* workspace) {                     \
     const plumb::simt::Sort sort{PLUMB_SPARSE_CALL,                                                         \
                                  plumb::simt::of_arrays(plumb::simt::kCoo, rows, cols, count, rows_of,      \
                                                         columns, nullptr, 0, CUDA_R_32F),                   \
-                                 by_columns, permutation};                                                  \
+                                 by_columns, permutation, workspace};                                       \
     return plumb::simt::queue_sparse(handle,                                                                \
                                      [=](const void* stream) { plumb::simt::sort_entries(sort, stream); }); \
   }
@@ -239,38 +247,44 @@ PLUMB_COO_SORT(Column, true)
 int cusparseXcsrgeam2Nnz(SparseHandle* handle, int rows, int cols, const SparseKind* kind_a, int count_a,
                          const int* offsets_a, const int* columns_a, const SparseKind* kind_b, int count_b,
                          const int* offsets_b, const int* columns_b, const SparseKind* kind_c, int* offsets_c,
-                         int* total, void*) {
+                         int* total, const void* workspace) {
   const auto matrix = [&](const SparseKind* kind, int count, const int* offsets, const int* columns) {
     return plumb::simt::of_arrays(plumb::simt::kCsr, rows, cols, count, offsets, columns, nullptr, kind->base,
                                   CUDA_R_32F);
   };
-  const plumb::simt::Sum sum{PLUMB_SPARSE_CALL, matrix(kind_a, count_a, offsets_a, columns_a),
+  const plumb::simt::Sum sum{PLUMB_SPARSE_CALL,
+                             matrix(kind_a, count_a, offsets_a, columns_a),
                              matrix(kind_b, count_b, offsets_b, columns_b),
-                             matrix(kind_c, 0, offsets_c, nullptr), total};
+                             matrix(kind_c, 0, offsets_c, nullptr),
+                             total,
+                             workspace};
   const int e = plumb::simt::queue_sparse(
       handle, [=](const void* stream) { plumb::simt::add_matrices(sum, 1, 1, stream); });
   return e == SparseStatus::kSuccess ? plumb::simt::wait_for_result(handle) : e;
 }
 #define PLUMB_OF_TYPE(X, T, type)                                                                           \
-  int cusparse##X##csrgeam2_bufferSizeExt(SparseHandle*, int, int, const T*, const SparseKind*, int,        \
-                                          const T*, const int*, const int*, const T*, const SparseKind*,    \
-                                          int, const T*, const int*, const int*, const SparseKind*,         \
-                                          const T*, const int*, const int*, std::size_t* bytes) {           \
-    return plumb::simt::no_space(bytes);                                                                    \
+  int cusparse##X##csrgeam2_bufferSizeExt(                                                                  \
+      SparseHandle*, int rows, int, const T*, const SparseKind*, int count_a, const T*, const int*,         \
+      const int*, const T*, const SparseKind*, int count_b, const T*, const int*, const int*,               \
+      const SparseKind*, const T*, const int*, const int*, std::size_t* bytes) {                            \
+    return plumb::simt::space_of({rows, std::int64_t{count_a} + count_b}, bytes);                           \
   }                                                                                                         \
-  int cusparse##X##csrgeam2(SparseHandle* handle, int rows, int cols, const T* alpha,                       \
-                            const SparseKind* kind_a, int count_a, const T* values_a, const int* offsets_a, \
-                            const int* columns_a, const T* beta, const SparseKind* kind_b, int count_b,     \
-                            const T* values_b, const int* offsets_b, const int* columns_b,                  \
-                            const SparseKind* kind_c, T* values_c, int* offsets_c, int* columns_c, void*) { \
+  int cusparse##X##csrgeam2(                                                                                \
+      SparseHandle* handle, int rows, int cols, const T* alpha, const SparseKind* kind_a, int count_a,      \
+      const T* values_a, const int* offsets_a, const int* columns_a, const T* beta,                         \
+      const SparseKind* kind_b, int count_b, const T* values_b, const int* offsets_b, const int* columns_b, \
+      const SparseKind* kind_c, T* values_c, int* offsets_c, int* columns_c, const void* workspace) {       \
     const auto matrix = [&](const SparseKind* kind, int count, const int* offsets, const int* columns,      \
                             const T* values) {                                                              \
       return plumb::simt::of_arrays(plumb::simt::kCsr, rows, cols, count, offsets, columns, values,         \
                                     kind->base, type);                                                      \
     };                                                                                                      \
-    const plumb::simt::Sum sum{PLUMB_SPARSE_CALL, matrix(kind_a, count_a, offsets_a, columns_a, values_a),  \
+    const plumb::simt::Sum sum{PLUMB_SPARSE_CALL,                                                           \
+                               matrix(kind_a, count_a, offsets_a, columns_a, values_a),                     \
                                matrix(kind_b, count_b, offsets_b, columns_b, values_b),                     \
-                               matrix(kind_c, 0, offsets_c, columns_c, values_c), nullptr};                 \
+                               matrix(kind_c, 0, offsets_c, columns_c, values_c),                           \
+                               nullptr,                                                                     \
+                               workspace};                                                                  \
     return plumb::simt::queue_sparse(                                                                       \
         handle, sum.call, {alpha, beta, type},                                                              \
         [=](double a, double b, const void* stream) { plumb::simt::add_matrices(sum, a, b, stream); });     \

@@ -33,7 +33,7 @@ void run_sampled(const Sampled& p, double alpha, double beta, const void* stream
   Entries entries;
   if (!read_entries(p.call, p.c, false, stream, entries, beta != 0) ||
       !lies_within(p.call, entries, p.c.rows, p.c.cols) || !is_aligned(p.call, p.a) ||
-      !is_aligned(p.call, p.b) || !takes_workspace(p.call, p.c, p.workspace, stream))
+      !is_aligned(p.call, p.b) || !takes_workspace(p.call, {p.c.rows, p.c.count, p.workspace}, stream))
     return;
   std::vector<HostRange> ranges;
   add_whole(ranges, p.a, false);
@@ -87,17 +87,28 @@ Entries product_of(const Entries& a, const Entries& b, std::int64_t rows, std::i
 }
 
 int queue_square(const SparseHandle* handle, const SparseCall& call, const SparseMatrix& a,
-                 const SparseMatrix& b, SparseMatrix* c, SparseSquare* keep) {
+                 const SparseMatrix& b, SparseMatrix* c, SparseSquare* keep, const Workspace& space) {
   if (bytes_of(a.type) == 0 || bytes_of(b.type) == 0 || c->format != kCsr) return SparseStatus::kNotSupported;
   if (a.cols != b.rows || c->rows != a.rows || c->cols != b.cols) return SparseStatus::kInvalidValue;
   return queue_sparse(handle, [=](const void* stream) {
     Entries in_a, in_b;
     if (!read_entries(call, a, false, stream, in_a) || !lies_within(call, in_a, a.rows, a.cols) ||
-        !read_entries(call, b, false, stream, in_b) || !lies_within(call, in_b, b.rows, b.cols))
+        !read_entries(call, b, false, stream, in_b) || !lies_within(call, in_b, b.rows, b.cols) ||
+        !takes_workspace(call, space, stream))
       return;
     keep->product = product_of(in_a, in_b, a.rows, a.cols);
     c->count = static_cast<std::int64_t>(keep->product.values.size());
   });
+}
+
+/// A product of two sparse matrices takes a workspace of both.
+Workspace workspace_of_square(const SparseMatrix& a, const SparseMatrix& b, const void* at) {
+  return {a.rows, a.count + b.count, at};
+}
+
+/// A conversion's workspace: how many entries there are is not known before.
+Workspace workspace_of_conversion(const DenseMatrix& whole, const void* at) {
+  return {whole.rows, whole.cols, at};
 }
 
 /// The elements of a whole matrix that are not 0, in the order of `m`.
@@ -120,13 +131,15 @@ bool read_nonzeros(const SparseCall& call, const DenseMatrix& from, const Sparse
 
 /// Converts a whole matrix: counts its entries, or (`writes`) puts them into the arrays.
 int queue_nonzeros(const SparseHandle* handle, const SparseCall& call, const DenseMatrix& from,
-                   SparseMatrix* to, bool writes) {
+                   SparseMatrix* to, bool writes, const void* workspace) {
   if (bytes_of(from.type) == 0 || bytes_of(to->type) == 0 || to->format > kCoo)
     return SparseStatus::kNotSupported;
   if (from.rows != to->rows || from.cols != to->cols) return SparseStatus::kInvalidValue;
   return queue_sparse(handle, [=](const void* stream) {
     Entries entries;
-    if (!read_nonzeros(call, from, *to, stream, entries)) return;
+    if (!read_nonzeros(call, from, *to, stream, entries) ||
+        !takes_workspace(call, workspace_of_conversion(from, workspace), stream))
+      return;
     const auto count = static_cast<std::int64_t>(entries.values.size());
     if (writes && to->count != count)
       return malformed(call,
@@ -150,7 +163,7 @@ bool are_unique(const SparseCall& call, const Entries& e) {
 }
 
 int queue_whole(const SparseHandle* handle, const SparseCall& call, const SparseMatrix& from,
-                const DenseMatrix& to) {
+                const DenseMatrix& to, const void* workspace) {
   if (bytes_of(from.type) == 0 || bytes_of(to.type) == 0) return SparseStatus::kNotSupported;
   if (from.rows != to.rows || from.cols != to.cols) return SparseStatus::kInvalidValue;
   return queue_sparse(handle, [=](const void* stream) {
@@ -159,7 +172,8 @@ int queue_whole(const SparseHandle* handle, const SparseCall& call, const Sparse
     add_whole(ranges, to, true);
     if (!read_entries(call, from, false, stream, entries) ||
         !lies_within(call, entries, from.rows, from.cols) || !are_unique(call, entries) ||
-        !is_aligned(call, to) || !touches(call, stream, ranges))
+        !is_aligned(call, to) || !takes_workspace(call, workspace_of_conversion(to, workspace), stream) ||
+        !touches(call, stream, ranges))
       return;
     for (std::int64_t i = 0; i < to.rows; ++i)
       for (std::int64_t j = 0; j < to.cols; ++j) store(to.values, to.type, to.place(i, j), 0);
@@ -200,18 +214,23 @@ int cusparseSDDMM_preprocess(SparseHandle*, int, int, const void*, const DenseMa
 // ---- products of two sparse matrices ----
 int cusparseSpGEMM_createDescr(SparseSquare** kept) { return plumb::simt::make_object(kept, SparseSquare{}); }
 int cusparseSpGEMM_destroyDescr(const SparseSquare* kept) { return plumb::simt::delete_object(kept); }
-int cusparseSpGEMM_workEstimation(SparseHandle*, int, int, const void*, const SparseMatrix*,
-                                  const SparseMatrix*, const void*, SparseMatrix*, cudaDataType_t, int,
-                                  SparseSquare*, std::size_t* bytes, void*) {
-  return plumb::simt::no_space(bytes);
+int cusparseSpGEMM_workEstimation(SparseHandle* handle, int, int, const void*, const SparseMatrix* a,
+                                  const SparseMatrix* b, const void*, SparseMatrix*, cudaDataType_t, int,
+                                  SparseSquare*, std::size_t* bytes, const void* buffer) {
+  const plumb::simt::SparseCall call = PLUMB_SPARSE_CALL;
+  const plumb::simt::Workspace space = plumb::simt::workspace_of_square(*a, *b, buffer);
+  if (buffer == nullptr) return plumb::simt::space_of(space, bytes);
+  return plumb::simt::queue_sparse(
+      handle, [=](const void* stream) { (void)plumb::simt::takes_workspace(call, space, stream); });
 }
 /// Without a buffer it says how large one is; with one it multiplies, and the matrix then knows how many entries it has.
 int cusparseSpGEMM_compute(SparseHandle* handle, int op_a, int op_b, const void*, const SparseMatrix* a,
                            const SparseMatrix* b, const void*, SparseMatrix* c, cudaDataType_t, int,
                            SparseSquare* kept, std::size_t* bytes, const void* buffer) {
   if (op_a != kNotTransposed || op_b != kNotTransposed) return plumb::simt::SparseStatus::kNotSupported;
-  if (buffer == nullptr) return plumb::simt::no_space(bytes);
-  return plumb::simt::queue_square(handle, PLUMB_SPARSE_CALL, *a, *b, c, kept);
+  const plumb::simt::Workspace space = plumb::simt::workspace_of_square(*a, *b, buffer);
+  if (buffer == nullptr) return plumb::simt::space_of(space, bytes);
+  return plumb::simt::queue_square(handle, PLUMB_SPARSE_CALL, *a, *b, c, kept, space);
 }
 int cusparseSpGEMM_copy(SparseHandle* handle, int, int, const void* alpha, const SparseMatrix*,
                         const SparseMatrix*, const void* beta, SparseMatrix* c, cudaDataType_t type, int,
@@ -225,24 +244,25 @@ int cusparseSpGEMM_copy(SparseHandle* handle, int, int, const void* alpha, const
 }
 
 // ---- conversions ----
-int cusparseDenseToSparse_bufferSize(SparseHandle*, const DenseMatrix*, SparseMatrix*, int,
+int cusparseDenseToSparse_bufferSize(SparseHandle*, const DenseMatrix* from, SparseMatrix*, int,
                                      std::size_t* bytes) {
-  return plumb::simt::no_space(bytes);
+  return plumb::simt::space_of(plumb::simt::workspace_of_conversion(*from, nullptr), bytes);
 }
 int cusparseDenseToSparse_analysis(SparseHandle* handle, const DenseMatrix* from, SparseMatrix* to, int,
-                                   void*) {
-  return plumb::simt::queue_nonzeros(handle, PLUMB_SPARSE_CALL, *from, to, false);
+                                   const void* workspace) {
+  return plumb::simt::queue_nonzeros(handle, PLUMB_SPARSE_CALL, *from, to, false, workspace);
 }
 int cusparseDenseToSparse_convert(SparseHandle* handle, const DenseMatrix* from, SparseMatrix* to, int,
-                                  void*) {
-  return plumb::simt::queue_nonzeros(handle, PLUMB_SPARSE_CALL, *from, to, true);
+                                  const void* workspace) {
+  return plumb::simt::queue_nonzeros(handle, PLUMB_SPARSE_CALL, *from, to, true, workspace);
 }
-int cusparseSparseToDense_bufferSize(SparseHandle*, const SparseMatrix*, DenseMatrix*, int,
+int cusparseSparseToDense_bufferSize(SparseHandle*, const SparseMatrix*, DenseMatrix* to, int,
                                      std::size_t* bytes) {
-  return plumb::simt::no_space(bytes);
+  return plumb::simt::space_of(plumb::simt::workspace_of_conversion(*to, nullptr), bytes);
 }
-int cusparseSparseToDense(SparseHandle* handle, const SparseMatrix* from, DenseMatrix* to, int, void*) {
-  return plumb::simt::queue_whole(handle, PLUMB_SPARSE_CALL, *from, *to);
+int cusparseSparseToDense(SparseHandle* handle, const SparseMatrix* from, DenseMatrix* to, int,
+                          const void* workspace) {
+  return plumb::simt::queue_whole(handle, PLUMB_SPARSE_CALL, *from, *to, workspace);
 }
 
 }  // extern "C"

@@ -11,12 +11,6 @@
 
 namespace plumb::simt {
 
-int no_space(std::size_t* bytes) {
-  if (bytes == nullptr) return SparseStatus::kInvalidValue;
-  *bytes = 16;
-  return SparseStatus::kSuccess;
-}
-
 std::size_t index_bytes(int type) { return type == kIndexOf64Bits ? 8 : 4; }
 
 std::int64_t index_at(const void* p, int type, std::int64_t i) {

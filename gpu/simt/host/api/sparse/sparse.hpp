@@ -91,8 +91,6 @@ int delete_object(const T* object) {
   delete object;
   return SparseStatus::kSuccess;
 }
-/// Working space that nobody uses; not 0, which some programs take for a failure.
-int no_space(std::size_t* bytes);
 
 std::size_t index_bytes(int type);
 std::int64_t index_at(const void* p, int type, std::int64_t i);

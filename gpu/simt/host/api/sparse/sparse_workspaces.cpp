@@ -12,8 +12,8 @@ namespace {
 
 // The library's own sizes are no part of its contract. These differ from matrix to matrix, so that a workspace that was sized for
 // another is too small; they are never 0, which some programs take for a failure.
-std::size_t space_of(const SparseMatrix& a) {
-  return 16 + 8 * static_cast<std::size_t>((a.rows + a.count) / 256);
+std::size_t bytes_of_space(const Workspace& space) {
+  return 16 + 8 * static_cast<std::size_t>((space.rows + space.entries) / 256);
 }
 
 std::uint64_t hash_of(const Entries& e) {
@@ -28,22 +28,25 @@ std::uint64_t hash_of(const Entries& e) {
 bool is_known(const void* workspace) {
   return workspace != nullptr && array_of(static_cast<const unsigned char*>(workspace)) != nullptr;
 }
-bool touches_workspace(const SparseCall& call, const SparseMatrix& a, const void* workspace, bool writes,
-                       const void* stream) {
-  return !is_known(workspace) || touches(call, stream, {{workspace, space_of(a), writes, false, false}});
+bool touches_workspace(const SparseCall& call, const Workspace& space, bool writes, const void* stream) {
+  return !is_known(space.at) ||
+         touches(call, stream, {{space.at, bytes_of_space(space), writes, false, false}});
 }
+Workspace workspace_of(const SparseMatrix& a, const void* at) { return {a.rows, a.count, at}; }
 
 }  // namespace
 
-int space_of_product(const SparseMatrix* a, std::size_t* bytes) {
-  if (a == nullptr || bytes == nullptr) return SparseStatus::kInvalidValue;
-  *bytes = space_of(*a);
+int space_of(const Workspace& space, std::size_t* bytes) {
+  if (bytes == nullptr) return SparseStatus::kInvalidValue;
+  *bytes = bytes_of_space(space);
   return SparseStatus::kSuccess;
 }
+int space_of_product(const SparseMatrix* a, std::size_t* bytes) {
+  return a == nullptr ? SparseStatus::kInvalidValue : space_of(workspace_of(*a, nullptr), bytes);
+}
 
-bool takes_workspace(const SparseCall& call, const SparseMatrix& a, const void* workspace,
-                     const void* stream) {
-  return touches_workspace(call, a, workspace, true, stream);
+bool takes_workspace(const SparseCall& call, const Workspace& space, const void* stream) {
+  return touches_workspace(call, space, true, stream);
 }
 
 int prepare(const SparseHandle* handle, const SparseCall& call, SparseMatrix* a, const Prepared& with) {
@@ -52,7 +55,7 @@ int prepare(const SparseHandle* handle, const SparseCall& call, SparseMatrix* a,
   return queue_sparse(handle, [=, m = *a](const void* stream) {
     Entries entries;
     if (!read_entries(call, m, false, stream, entries, false) ||
-        !touches_workspace(call, m, with.workspace, true, stream))
+        !touches_workspace(call, workspace_of(m, with.workspace), true, stream))
       return;
     const std::uint64_t hash = hash_of(entries);
     if (is_known(with.workspace)) std::memcpy(const_cast<void*>(with.workspace), &hash, sizeof hash);
@@ -64,7 +67,7 @@ bool may_use(const SparseCall& call, const SparseMatrix& a, const Prepared& with
   const Prepared& before = a.prepared;
   const bool prepared = is_known(with.workspace) && with.workspace == before.workspace &&
                         std::strcmp(with.product, before.product) == 0;
-  if (!touches_workspace(call, a, with.workspace, !prepared, stream)) return false;
+  if (!touches_workspace(call, workspace_of(a, with.workspace), !prepared, stream)) return false;
   if (!prepared) return true;
   const std::string from = fmt::format("{}_preprocess", before.product);
   if (with.operation != before.operation || with.algorithm != before.algorithm ||
