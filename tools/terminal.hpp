@@ -61,6 +61,15 @@ namespace plumb {
   return lines;
 }
 
+/// wrapped() as one text: each line behind `indent` blanks, and ended.
+[[nodiscard]] inline std::string wrapped_text(const std::string& text, std::size_t columns,
+                                              std::size_t indent = 0) {
+  std::string all;
+  for (const std::string& line : wrapped(text, columns > indent ? columns - indent : columns))
+    all += fmt::format("{:{}}{}\n", "", indent, line);
+  return all;
+}
+
 /// One line on stderr that is written over, and only on a terminal. It is never wrapped: it fits in the width that the
 /// terminal has at that moment, and in kMostColumns, so that a window made narrower up to there leaves no piece of it.
 class Progress {

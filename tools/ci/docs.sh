@@ -29,7 +29,14 @@ if [ -x "build/${PLUMB_PRESET:-none}/bin/verify" ]; then programs=build/$PLUMB_P
 # shellcheck disable=SC2086
 tools/ci/docs_check.py $programs || failed=1
 
+# what the pages show as their version: the release, and the commit where it is another
+version=$(tools/plumb --version | cut -d' ' -f2)
+if commit=$(git rev-parse --short HEAD 2>/dev/null) && ! git describe --exact-match --match "v$version" >/dev/null 2>&1; then
+  version="$version, commit $commit"
+fi
+export PLUMB_SITE_VERSION=$version
 mkdocs build --strict --quiet --clean --site-dir "$PWD/build/site" || failed=1
+grep -qF "$version" build/site/index.html || { echo "docs: the site does not say that it is of $version" >&2; failed=1; }
 mkdir -p build/site/api
 doxygen tools/ci/Doxyfile >build/doxygen.out 2>build/doxygen.warnings || failed=1
 [ "$failed" = 0 ] || { echo "docs: failed" >&2; exit 1; }

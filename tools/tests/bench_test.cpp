@@ -50,6 +50,15 @@ TEST_CASE("an unknown word gives exit code 2 and the nearest known word") {
   CHECK(bench("--help all").has("--case-budget"));
 }
 
+TEST_CASE("on a terminal of 80 columns no line is wider") {
+  const Outcome run = plumb::testing::on_terminal(
+      PLUMB_BENCH " --case " + kCase + " --variant 'cpu/01*' --cold --samples 20", 80);
+  INFO(run.text);
+  CHECK(run.exit_code == 0);
+  CHECK(run.has("cpu/01_serial"));
+  for (const std::string& line : plumb::testing::written_lines(run.text)) CHECK(line.size() <= 80);
+}
+
 TEST_CASE("an environment that changes the vendor's arithmetic is refused") {
   CHECK(bench("--case " + kCase, "NVIDIA_TF32_OVERRIDE=1").exit_code == 2);
   CHECK(bench("--case " + kCase, "CUBLAS_EMULATE_DOUBLE_PRECISION=1")

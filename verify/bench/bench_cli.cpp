@@ -99,7 +99,8 @@ int roofs(const std::vector<std::string>& devices, const std::string& json, cons
   }
   report.machine.emplace_back("clocks after", clocks_now(gpu));
   progress.clear();
-  fmt::print(console_of({json}), "{}\n{}", machine_table(report), roofs_table(report.roofs));
+  std::FILE* const out = console_of({json});
+  fmt::print(out, "{}\n{}", machine_table(report, terminal_columns(out)), roofs_table(report.roofs));
   if (!json.empty()) write_json(report, json);
   return kOk;
 }
@@ -145,7 +146,7 @@ BenchReport joined(const std::vector<std::string>& paths) {
 
 int draw(const BenchReport& report, const BenchOptions& o) {
   if (o.html.empty() && o.svg.empty() && o.markdown.empty())
-    fmt::print("{}", report.drawn ? drawn_table(report) : bench_markdown(report));
+    fmt::print("{}", report.drawn ? drawn_table(report, terminal_columns(stdout)) : bench_markdown(report));
   write_outputs(o, report, true);
   return report.results.empty() ? kNothingRan : kOk;
 }
@@ -313,7 +314,7 @@ void take_drawing(BenchOptions& o, const Typed& typed) {
 int compare_files(const Typed& typed) {
   const BenchReport a = read_json(typed.before), b = read_json(typed.after);
   const CompareResult result = compare_reports(a, b, typed.threshold / 100);
-  fmt::print("{}", compare_table(result, a, b, typed.threshold / 100));
+  fmt::print("{}", compare_table(result, a, b, typed.threshold / 100, terminal_columns(stdout)));
   if (result.changes.empty()) return kNothingRan;
   return result.regressions > 0 ? kFailed : kOk;
 }

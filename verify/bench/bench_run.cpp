@@ -150,7 +150,7 @@ class BenchRun {
       planned_ += job.variants.size();
     }
     std::erase_if(jobs_, [](const Job& job) { return job.variants.empty(); });
-    if (wanted && !absent.empty()) fmt::print(out_, "skipped: gpu/*: {}\n", absent);
+    if (wanted && !absent.empty()) print("skipped: gpu/*: " + absent);
     if (planned_ > 0) return kOk;
     return absent.empty() ? kNothingRan : kNoDevice;
   }
@@ -168,7 +168,8 @@ class BenchRun {
     report_.machine.emplace_back("clocks before", clocks_now(gpu_));
     report_.machine.emplace_back("clocks after", "");
     progress_.clear();
-    fmt::print(out_, "{}\nroofs, measured now\n{}", machine_table(report_), roofs_table(report_.roofs));
+    fmt::print(out_, "{}\nroofs, measured now\n{}", machine_table(report_, terminal_columns(out_)),
+               roofs_table(report_.roofs));
     std::fflush(out_);
   }
 
@@ -210,7 +211,8 @@ class BenchRun {
     const std::unique_ptr<PreparedCase> prepared = find_operator(job.c.op).prepare(job.c);
     if (const std::string mistrust = why_mistrusted(job.c, *prepared); !mistrust.empty()) {
       progress_.clear();
-      fmt::print(out_, "\n{}\n  not timed: mistrusted: {}\n", job.c.id(), mistrust);
+      print("\n" + job.c.id());
+      print("not timed: mistrusted: " + mistrust, 2);
       at_ += job.variants.size();
       if (report_.drawn) {
         ++report_.drawn->mistrusted;
@@ -286,9 +288,14 @@ class BenchRun {
     if (report_.drawn) {
       fmt::print(stderr, "[{:.0f} s] {}", clock_.seconds(), drawn_case_lines(report_, id));
     } else {
-      fmt::print(out_, "{}", ladder_table(report_, id));
+      fmt::print(out_, "{}", ladder_table(report_, id, terminal_columns(out_)));
     }
     std::fflush(out_);
+  }
+
+  // Lines of a text at the terminal's present width.
+  void print(const std::string& text, std::size_t indent = 0) {
+    fmt::print(out_, "{}", wrapped_text(text, terminal_columns(out_), indent));
   }
 
   int finish() {
@@ -304,12 +311,13 @@ class BenchRun {
     std::string what;
     for (const auto& [verdict, count] : failures)
       what += fmt::format("{}{} {}", what.empty() ? ": " : ", ", count, verdict);
-    if (report_.drawn) fmt::print(out_, "\n{}", drawn_table(report_));
-    fmt::print(out_, "\nclocks before: {}\nclocks after:  {}\n",
-               report_.machine[report_.machine.size() - 2].second, report_.machine.back().second);
+    if (report_.drawn) fmt::print(out_, "\n{}", drawn_table(report_, terminal_columns(out_)));
+    fmt::print(out_, "\n");
+    print("clocks before: " + report_.machine[report_.machine.size() - 2].second);
+    print("clocks after:  " + report_.machine.back().second);
     if (stop_signal != 0)
-      fmt::print(out_, "interrupted: {} of {} variants\n", report_.results.size(), planned_);
-    fmt::print(out_, "bench: {} timed, {} not timed because wrong{}\n", timed, wrong_, what);
+      print(fmt::format("interrupted: {} of {} variants", report_.results.size(), planned_));
+    print(fmt::format("bench: {} timed, {} not timed because wrong{}", timed, wrong_, what));
     if (stop_signal != 0) return kSignalled + stop_signal;
     return wrong_ > 0 ? kFailed : timed > 0 ? kOk : kNothingRan;
   }

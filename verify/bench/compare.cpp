@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "tools/terminal.hpp"
 #include "verify/bench/ladder.hpp"
+#include "verify/report/table.hpp"
 
 namespace plumb {
 namespace {
@@ -33,6 +35,23 @@ std::string fact(const BenchReport& r, const std::string& key) {
     if (k == key) return v;
   }
   return {};
+}
+
+// The changes of one case.
+std::string table_of(const std::vector<Change>& changes, std::size_t columns) {
+  TextTable table("  variant", {"", "before", "after", "after/before"});
+  for (const Change& c : changes) {
+    table.add("  " + c.variant, {{c.cold ? "cold" : "warm"},
+                                 {time_text(c.before)},
+                                 {time_text(c.after)},
+                                 {fmt::format("{:.3f}", c.ratio)}});
+    const char* word = c.regression ? "REGRESSION" : !c.significant ? "" : c.ratio < 1 ? "faster" : "slower";
+    table.add_remark(c.significant ? fmt::format("{}{}p {:.2g}", word, *word ? ", " : "", c.probability)
+                                   : "within chance");
+  }
+  std::string out;
+  for (const std::string& line : table.lines(columns)) out += line + "\n";
+  return out;
 }
 
 }  // namespace
@@ -71,30 +90,25 @@ CompareResult compare_reports(const BenchReport& a, const BenchReport& b, double
 }
 
 std::string compare_table(const CompareResult& result, const BenchReport& a, const BenchReport& b,
-                          double threshold) {
+                          double threshold, std::size_t columns) {
   std::string out;
   for (const char* key : {"processor", "threads", "device", "driver", "compiler"}) {
     const std::string before = fact(a, key), after = fact(b, key);
-    if (before != after) out += fmt::format("another {}: '{}' and '{}'\n", key, before, after);
+    if (before != after)
+      out += wrapped_text(fmt::format("another {}: '{}' and '{}'", key, before, after), columns);
   }
-  std::string last;
-  for (const Change& c : result.changes) {
-    if (c.case_id != last)
-      out += fmt::format("\n{}\n  {:<34}{:<6}{:>12}{:>12}{:>9}\n", c.case_id, "variant", "", "before",
-                         "after", "after/before");
-    last = c.case_id;
-    const char* word = c.regression ? "REGRESSION" : !c.significant ? "" : c.ratio < 1 ? "faster" : "slower";
-    out += fmt::format(
-        "  {:<34}{:<6}{:>12}{:>12}{:>9.3f}   {}{}\n", c.variant, c.cold ? "cold" : "warm",
-        time_text(c.before), time_text(c.after), c.ratio, word,
-        c.significant ? fmt::format("{}p {:.2g}", *word ? ", " : "", c.probability) : "within chance");
+  for (auto first = result.changes.begin(); first != result.changes.end();) {
+    const auto last = std::find_if(first, result.changes.end(),
+                                   [&](const Change& c) { return c.case_id != first->case_id; });
+    out += "\n" + wrapped_text(first->case_id, columns) + table_of({first, last}, columns);
+    first = last;
   }
-  for (const std::string& k : result.only_before) out += fmt::format("no longer timed: {}\n", k);
-  for (const std::string& k : result.only_after) out += fmt::format("new: {}\n", k);
-  out += fmt::format(
-      "\nbench compare: {} results, {} slower by more than {:g} %, geometric mean of after/before {:.3f}\n",
+  for (const std::string& k : result.only_before) out += wrapped_text("no longer timed: " + k, columns);
+  for (const std::string& k : result.only_after) out += wrapped_text("new: " + k, columns);
+  const std::string sum = fmt::format(
+      "bench compare: {} results, {} slower by more than {:g} %, geometric mean of after/before {:.3f}",
       result.changes.size(), result.regressions, threshold * 100, result.ratio_mean);
-  return out;
+  return out + "\n" + wrapped_text(sum, columns);
 }
 
 }  // namespace plumb

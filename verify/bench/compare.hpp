@@ -1,5 +1,6 @@
 // Two reports, result by result: what became slower, what faster, and whether that is more than chance.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct CompareResult {
 
 /// `threshold`: 0.05 lets a result be 5 % slower.
 [[nodiscard]] CompareResult compare_reports(const BenchReport& a, const BenchReport& b, double threshold);
+/// `columns`: how wide a line may be; 0: no limit.
 [[nodiscard]] std::string compare_table(const CompareResult&, const BenchReport& a, const BenchReport& b,
-                                        double threshold);
+                                        double threshold, std::size_t columns = 0);
 
 }  // namespace plumb

@@ -9,6 +9,7 @@
 #include "tools/terminal.hpp"
 #include "verify/bench/ladder.hpp"
 #include "verify/judge/repro.hpp"
+#include "verify/report/table.hpp"
 
 namespace plumb {
 namespace {
@@ -92,11 +93,12 @@ std::string loss(const DrawnRegret& of, double regret) {
 std::string named(const DrawnSummary& s) { return fmt::format("{}.{} {}", s.op, s.dtype, s.device); }
 
 // Every operator's worst case of each figure, as "what: id" and the command below it.
-std::string worst_cases(const std::vector<DrawnSummary>& summaries) {
+std::string worst_cases(const std::vector<DrawnSummary>& summaries, std::size_t columns) {
   std::string text;
   for (const DrawnSummary& s : summaries) {
     const auto add = [&](const std::string& what, const std::string& id, const std::string& command) {
-      text += fmt::format("  {}, {}: {}\n    {}\n", named(s), what, id, command);
+      text +=
+          wrapped_text(fmt::format("{}, {}: {}", named(s), what, id), columns, 2) + "    " + command + "\n";
     };
     if (s.best.cases > 0)
       add(fmt::format("best of ours {} the vendor's speed", speed(s.best.worst)), s.best.worst_case,
@@ -200,24 +202,31 @@ std::string drawn_head(const BenchReport& report) {
   return text;
 }
 
-std::string drawn_table(const BenchReport& report) {
+std::string drawn_table(const BenchReport& report, std::size_t columns) {
   const std::vector<DrawnSummary> summaries = summarise_drawn(report);
-  std::string text = drawn_head(report);
-  text += fmt::format("{:<24}{:>6}  {:>28}  {:>28}  {:>28}{:>7}\n", "", "", "best of ours / vendor (speed)",
-                      "adaptive / vendor (speed)", "adaptive slower than best by", "");
-  text += fmt::format("{:<24}{:>6}  ", "operator", "cases");
-  for (const char* word : {"mean", "5th %", "worst", "mean", "5th %", "worst", "median", "95th %", "worst"})
-    text += fmt::format("{:>9} ", word);
-  text += "  noisy  pays after\n";
+  std::string text;
+  std::istringstream head(drawn_head(report));
+  for (std::string line; std::getline(head, line);) text += wrapped_text(line, columns);
+  text += wrapped_text(
+      "best, adaptive: speed of the best of ours and of the adaptive rung, beside the vendor's; slower: the "
+      "adaptive "
+      "rung's time above that of the best of ours",
+      columns);
+  TextTable table("operator", {"cases", "best: mean", "5th %", "worst", "adaptive: mean", "5th %", "worst",
+                               "slower: median", "95th %", "worst", "noisy", "pays after"});
   for (const DrawnSummary& s : summaries) {
-    text += fmt::format("{:<24}{:>6}  ", named(s), s.cases);
-    for (const DrawnRatio* r : {&s.best, &s.adaptive})
-      text += fmt::format("{:>9} {:>9} {:>9} ", speed(r->mean), speed(r->percentile_5), speed(r->worst));
-    const DrawnRegret& g = s.regret;
-    text += fmt::format("{:>9} {:>9} {:>9} {:>7} {:>11}\n", loss(g, g.median), loss(g, g.percentile_95),
-                        loss(g, g.worst), s.best.noisy, pays_text(s.payment.median));
+    std::vector<TextCell> cells{{std::to_string(s.cases)}};
+    for (const DrawnRatio* r : {&s.best, &s.adaptive}) {
+      for (const double ratio : {r->mean, r->percentile_5, r->worst}) cells.push_back({speed(ratio)});
+    }
+    for (const double regret : {s.regret.median, s.regret.percentile_95, s.regret.worst})
+      cells.push_back({loss(s.regret, regret)});
+    cells.push_back({std::to_string(s.best.noisy)});
+    cells.push_back({pays_text(s.payment.median)});
+    table.add(named(s), std::move(cells));
   }
-  const std::string worst = worst_cases(summaries);
+  for (const std::string& line : table.lines(columns)) text += line + "\n";
+  const std::string worst = worst_cases(summaries, columns);
   return worst.empty() ? text : text + "worst cases, and how to time them alone:\n" + worst;
 }
 

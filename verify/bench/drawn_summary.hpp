@@ -52,8 +52,8 @@ struct DrawnSummary {
 [[nodiscard]] std::string drawn_case_lines(const BenchReport&, const std::string& case_id);
 /// How the cases were drawn, and what was not timed. Of a report with `drawn`, as are the next two.
 [[nodiscard]] std::string drawn_head(const BenchReport&);
-/// Head, table, and the worst cases with the commands that repeat them.
-[[nodiscard]] std::string drawn_table(const BenchReport&);
+/// Head, table, and the worst cases with the commands that repeat them. `columns`: how wide a line may be, commands apart; 0: no limit.
+[[nodiscard]] std::string drawn_table(const BenchReport&, std::size_t columns = 0);
 /// The same as a page, with a line for each case; `plots`: operator, path from the page.
 [[nodiscard]] std::string drawn_markdown(const BenchReport&,
                                          const std::map<std::string, std::string>& plots = {});

@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "tools/terminal.hpp"
 #include "verify/report/page.hpp"
+#include "verify/report/table.hpp"
 
 namespace plumb {
 namespace {
@@ -97,6 +99,36 @@ Columns columns_of(const std::vector<const BenchResult*>& rows) {
   return c;
 }
 
+// The columns between a variant's name and its notes.
+std::vector<std::string> heads_of(const Columns& c) {
+  std::vector<std::string> heads;
+  if (c.cold) heads.insert(heads.end(), {"cold", "+-"});
+  if (c.warm) heads.insert(heads.end(), {"warm", "+-"});
+  heads.insert(heads.end(), {"traffic", "work", "vendor", "roof"});
+  if (c.prepare) heads.insert(heads.end(), {"prepare", "pays after"});
+  return heads;
+}
+
+std::vector<std::string> cells_of(const BenchResult& r, const Columns& c) {
+  std::vector<std::string> cells;
+  for (const auto& [m, shown] : {std::pair{&r.cold, c.cold}, {&r.warm, c.warm}}) {
+    if (!shown) continue;
+    cells.push_back(*m ? time_text((*m)->summary.median) : "-");
+    cells.push_back(*m ? interval_text(**m) : "");
+  }
+  if (const Measurement* m = main_of(r)) {
+    cells.insert(cells.end(), {rate_text(r.bytes / m->summary.median, "B/s"),
+                               rate_text(r.flop / m->summary.median, "FLOP/s"), times(m->vendor),
+                               percent(m->share_of_roof())});
+  } else {
+    cells.insert(cells.end(), 4, "-");
+  }
+  if (c.prepare)
+    cells.insert(cells.end(),
+                 {r.prepare >= 0 && r.has_times() ? time_text(r.prepare) : "-", pays_text(r.pays_after)});
+  return cells;
+}
+
 std::string work_text(const BenchResult& r) {
   return fmt::format("{} of work, {} of compulsory traffic", rate_text(r.flop, "flop"),
                      rate_text(r.bytes, "B"));
@@ -115,20 +147,7 @@ constexpr const char* kSvgStyle =
 std::string html_row(const BenchResult& r, const Columns& c) {
   std::string out =
       fmt::format("<tr{}><td>{}</td>", r.library ? " class=\"vendor\"" : "", escape_markup(r.variant));
-  for (const auto& [m, shown] : {std::pair{&r.cold, c.cold}, {&r.warm, c.warm}}) {
-    if (!shown) continue;
-    out += *m ? fmt::format("<td>{}</td><td>{}</td>", time_text((*m)->summary.median), interval_text(**m))
-              : "<td>-</td><td></td>";
-  }
-  const Measurement* m = main_of(r);
-  out += m == nullptr ? "<td>-</td><td>-</td><td>-</td><td>-</td>"
-                      : fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
-                                    rate_text(r.bytes / m->summary.median, "B/s"),
-                                    rate_text(r.flop / m->summary.median, "FLOP/s"), times(m->vendor),
-                                    percent(m->share_of_roof()));
-  if (c.prepare)
-    out += fmt::format("<td>{}</td><td>{}</td>", r.prepare >= 0 && r.has_times() ? time_text(r.prepare) : "-",
-                       pays_text(r.pays_after));
+  for (const std::string& cell : cells_of(r, c)) out += fmt::format("<td>{}</td>", cell);
   return out +
          fmt::format("<td{}>{}</td></tr>\n", r.has_times() ? "" : " class=bad", escape_markup(notes_of(r)));
 }
@@ -343,10 +362,13 @@ std::vector<std::string> cases_of(const BenchReport& report) {
   return ids;
 }
 
-std::string machine_table(const BenchReport& report) {
+std::string machine_table(const BenchReport& report, std::size_t columns) {
+  constexpr std::size_t kBefore = 20;
   std::string out;
   for (const auto& [key, value] : report.machine) {
-    if (!value.empty()) out += fmt::format("  {:<18}{}\n", key, value);
+    if (value.empty()) continue;
+    std::string text = wrapped_text(value, columns, kBefore);
+    out += fmt::format("  {:<18}{}", key, text.erase(0, kBefore));
   }
   return out;
 }
@@ -362,40 +384,23 @@ std::string roofs_table(const std::vector<Roof>& roofs) {
   return out;
 }
 
-std::string ladder_table(const BenchReport& report, const std::string& case_id) {
+std::string ladder_table(const BenchReport& report, const std::string& case_id, std::size_t columns) {
   const std::vector<const BenchResult*> rows = results_of(report, case_id);
   if (rows.empty()) return {};
   const Columns c = columns_of(rows);
-  std::string out = fmt::format("\n{}   ({})\n", case_id, work_text(*rows.front()));
-  std::size_t width = 24;
-  for (const BenchResult* r : rows) width = std::max(width, r->variant.size() + 2);
-  out += fmt::format("  {:<{}}", "variant", width);
-  if (c.cold) out += fmt::format("{:>11}{:>9}", "cold", "+-");
-  if (c.warm) out += fmt::format("{:>11}{:>9}", "warm", "+-");
-  out += fmt::format("{:>13}{:>15}{:>9}{:>9}", "traffic", "work", "vendor", "roof");
-  if (c.prepare) out += fmt::format("{:>12}{:>12}", "prepare", "pays after");
-  out += "   notes\n";
+  TextTable table("  variant", heads_of(c));
   for (const BenchResult* r : rows) {
-    out += fmt::format("  {:<{}}", r->variant, width);
-    for (const auto& [m, shown] : {std::pair{&r->cold, c.cold}, {&r->warm, c.warm}}) {
-      if (!shown) continue;
-      out += *m ? fmt::format("{:>11}{:>9}", time_text((*m)->summary.median), interval_text(**m))
-                : fmt::format("{:>11}{:>9}", "-", "");
-    }
-    const Measurement* m = main_of(*r);
-    out += m == nullptr
-               ? fmt::format("{:>13}{:>15}{:>9}{:>9}", "-", "-", "-", "-")
-               : fmt::format("{:>13}{:>15}{:>9}{:>9}", rate_text(r->bytes / m->summary.median, "B/s"),
-                             rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor),
-                             percent(m->share_of_roof()));
-    if (c.prepare)
-      out += fmt::format("{:>12}{:>12}", r->prepare >= 0 && r->has_times() ? time_text(r->prepare) : "-",
-                         pays_text(r->pays_after));
-    out += "   " + notes_of(*r) + "\n";
+    std::vector<TextCell> cells;
+    for (std::string& text : cells_of(*r, c)) cells.push_back({std::move(text)});
+    table.add("  " + r->variant, std::move(cells));
+    table.add_remark(notes_of(*r));
   }
+  std::string out = "\n" + wrapped_text(fmt::format("{}   ({})", case_id, work_text(*rows.front())), columns);
+  for (const std::string& line : table.lines(columns)) out += line + "\n";
   const std::set<std::string> vendors = vendors_of(rows);
   if (!vendors.empty())
-    out += fmt::format("  vendor: {}, the fastest library variant here\n", fmt::join(vendors, ", "));
+    out += wrapped_text(fmt::format("vendor: {}, the fastest library variant here", fmt::join(vendors, ", ")),
+                        columns, 2);
   return out;
 }
 
@@ -449,10 +454,7 @@ std::string case_html(const BenchReport& report, const std::string& id) {
   std::string out = fmt::format(
       "<h2>{}</h2><p>{}</p><div class=wide>{}</div><div class=wide><table><tr><th>variant</th>",
       escape_markup(without_folders(id)), escape_markup(work_text(*rows.front())), ladder_svg(report, id));
-  if (c.cold) out += "<th>cold</th><th>+-</th>";
-  if (c.warm) out += "<th>warm</th><th>+-</th>";
-  out += "<th>traffic</th><th>work</th><th>vendor</th><th>roof</th>";
-  if (c.prepare) out += "<th>prepare</th><th>pays after</th>";
+  for (const std::string& head : heads_of(c)) out += fmt::format("<th>{}</th>", head);
   out += "<th>notes</th></tr>\n";
   for (const BenchResult* r : rows) out += html_row(*r, c);
   return out + "</table></div>\n";

@@ -17,9 +17,11 @@ namespace plumb {
 
 /// The case ids of a report, each once, in order.
 [[nodiscard]] std::vector<std::string> cases_of(const BenchReport&);
-[[nodiscard]] std::string machine_table(const BenchReport&);
+/// Tables of the console. `columns`: how wide a line may be; 0: no limit.
 [[nodiscard]] std::string roofs_table(const std::vector<Roof>&);
-[[nodiscard]] std::string ladder_table(const BenchReport&, const std::string& case_id);
+[[nodiscard]] std::string machine_table(const BenchReport&, std::size_t columns = 0);
+[[nodiscard]] std::string ladder_table(const BenchReport&, const std::string& case_id,
+                                       std::size_t columns = 0);
 
 /// One picture: per variant its times cold and warm, its share of the vendor's speed and of the roof. Readable on light and dark pages.
 [[nodiscard]] std::string ladder_svg(const BenchReport&, const std::string& case_id);

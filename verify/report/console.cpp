@@ -135,9 +135,7 @@ class Console final : public Reporter {
 
   // The lines of a text at the terminal's present width.
   void print(const std::string& text, std::size_t indent) {
-    const std::size_t columns = terminal_columns(options_.out);
-    for (const std::string& line : wrapped(text, columns > indent ? columns - indent : columns))
-      fmt::print(options_.out, "{:{}}{}\n", "", indent, line);
+    fmt::print(options_.out, "{}", wrapped_text(text, terminal_columns(options_.out), indent));
   }
 
   void print_table(const std::string& op, const Rows& rows) {

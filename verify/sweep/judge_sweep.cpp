@@ -2,6 +2,8 @@
 
 #include <map>
 #include <new>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,8 +48,8 @@ class Endings {
   std::map<std::string, Ending> of_;
 };
 
-// Variants that write nothing. That is one failure, not one for each case: what a variant that never wrote anything leaves on its
-// first cases is held back until that is certain, and told as one failure and skips.
+// Variants that write nothing. That is one failure, not one for each case or type: what a variant that never wrote anything in a type
+// leaves on its first cases is held back until that is certain, and told as skips, the first of the variant as its failure.
 class Idle {
  public:
   /// The records to be told now.
@@ -55,7 +57,7 @@ class Idle {
     const std::lock_guard lock(mutex_);
     State& s = of_[type_key(v)];
     if (record.wrote == Wrote::something) s.ever_wrote = true;
-    if (s.given_up) return {record.wrote == Wrote::nothing ? as_skip(record) : record};
+    if (s.given_up) return {record.wrote == Wrote::nothing ? as_skip(record, v) : record};
     if (s.ever_wrote || record.wrote != Wrote::nothing) {
       std::vector<Record> told = s.ever_wrote ? std::exchange(s.held, {}) : std::vector<Record>{};
       told.push_back(record);
@@ -64,13 +66,14 @@ class Idle {
     s.held.push_back(record);
     if (s.held.size() < kGiveUpAfter) return {};
     s.given_up = true;
-    for (std::size_t i = 1; i < s.held.size(); ++i) s.held[i] = as_skip(s.held[i]);
+    const bool first = failed_.insert(fmt::format("{}|{}", v.op, v.name)).second;
+    for (std::size_t i = first ? 1 : 0; i < s.held.size(); ++i) s.held[i] = as_skip(s.held[i], v);
     return std::exchange(s.held, {});
   }
   /// Why a variant is not judged on further cases, or "".
   [[nodiscard]] std::string given_up(const VariantInfo& v) {
     const std::lock_guard lock(mutex_);
-    return of_[type_key(v)].given_up ? why(v.name) : "";
+    return of_[type_key(v)].given_up ? why(v) : "";
   }
   /// What is still held back when no further case comes.
   [[nodiscard]] std::vector<Record> rest() {
@@ -85,19 +88,20 @@ class Idle {
     bool ever_wrote = false, given_up = false;
     std::vector<Record> held;
   };
-  static std::string why(const std::string& variant) {
-    return fmt::format("{} wrote nothing on its first {} cases (--all judges the others too)", variant,
-                       kGiveUpAfter);
+  static std::string why(const VariantInfo& v) {
+    return fmt::format("{} wrote nothing on its first {} cases of {} (--all judges the others too)", v.name,
+                       kGiveUpAfter, name(v.dtype));
   }
-  static Record as_skip(const Record& r) {
+  static Record as_skip(const Record& r, const VariantInfo& v) {
     Record skip;
     skip.case_id = r.case_id, skip.op = r.op, skip.dtype = r.dtype, skip.variant = r.variant;
-    skip.verdict = Verdict::skip, skip.reason = why(r.variant), skip.runs = r.runs, skip.repro = r.repro;
+    skip.verdict = Verdict::skip, skip.reason = why(v), skip.runs = r.runs, skip.repro = r.repro;
     return skip;
   }
 
   std::mutex mutex_;
-  std::map<std::string, State> of_;
+  std::map<std::string, State> of_;  // by type_key()
+  std::set<std::string> failed_;     // variants whose failure is told
 };
 
 Record record_of(const Case& c) {

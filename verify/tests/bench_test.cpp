@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <set>
+#include <sstream>
 
 #include "reference/core/error.hpp"
 #include "reference/core/sparse_cases.hpp"
@@ -220,6 +223,45 @@ TEST_CASE("what is prepared pays after so many runs beside the vendor with its o
     CHECK(text.find("never") != std::string::npos);
   }
   CHECK(bench_markdown(report, {}).find("| 100.0 ms | 50 |") != std::string::npos);
+}
+
+TEST_CASE("the tables of bench fit 80 columns, and no figure is lost by that") {
+  BenchReport report;
+  report.results = {timed("gpu/01_thread_per_row", 1e-3),
+                    timed("gpu/24_tiles_of_b_by_a_tensor_map_and_more", 123.4e-3),
+                    timed_library("gpu/80_vendor", 2e-3)};
+  for (BenchResult& r : report.results) {
+    r.case_id = "spmv.f32(rows=70001,cols=70001,density=0.001,fill=real,layout=far,seed=123456789)";
+    r.prepare = 0.1, r.cold = measured(2 * r.warm->summary.median),
+    r.chosen = "gpu/13_merge_path among 9 rungs";
+    r.kernels.push_back({"kernel", 40, 4096, 16, 256, 4});
+  }
+  report.results[1].cold.reset();
+  report.machine = {
+      {"processor", "a processor of 128 cores, 2.1 GHz, two sockets, four memory channels each"}};
+  rate_against_vendor(report);
+  const std::string& id = report.results[0].case_id;
+  report.drawn = DrawnRun{};
+  const CompareResult same = compare_reports(report, report, 0.05);
+  using Table = std::function<std::string(std::size_t)>;
+  for (const Table& table :
+       {Table([&](std::size_t columns) { return ladder_table(report, id, columns); }),
+        Table([&](std::size_t columns) { return machine_table(report, columns); }),
+        Table([&](std::size_t columns) { return compare_table(same, report, report, 0.05, columns); })}) {
+    const std::string narrow = table(80), wide = table(0);
+    CAPTURE(narrow);
+    std::istringstream lines(narrow);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
+    const auto words = [](const std::string& text) {
+      std::istringstream in(text);
+      return std::multiset<std::string>{std::istream_iterator<std::string>(in), {}};
+    };
+    CHECK(words(narrow) == words(wide));
+  }
+  const std::string drawn = drawn_table(report, 80);
+  CAPTURE(drawn);
+  std::istringstream lines(drawn);
+  for (std::string line; std::getline(lines, line);) CHECK((line.size() <= 80 || line.rfind("    ", 0) == 0));
 }
 
 TEST_CASE("no ratio is quoted from an interval too wide, of the variant's or of the vendor's") {

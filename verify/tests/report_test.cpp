@@ -253,6 +253,19 @@ TEST_CASE("a table's columns never touch; a name that is too long has a line of 
                       "                            14  \033[31msurvived\033[0m", "  a note"});
 }
 
+TEST_CASE(
+    "cells that do not fit beside each other continue on the next line, and a remark goes below its row") {
+  TextTable table("variant", {"cold", "warm", "roof"});
+  table.add("a", {{"1.000 us"}, {"2.000 us", "32"}, {"3.0 %"}});
+  table.add_remark("slow beside the fastest");
+  CHECK(table.lines(0) == std::vector<std::string>{"variant      cold      warm   roof",
+                                                   "a        1.000 us  \033[32m2.000 us\033[0m  3.0 %"
+                                                   "   slow beside the fastest"});
+  CHECK(table.lines(22) == std::vector<std::string>{"variant", "        cold      warm", "    roof",
+                                                    "a   1.000 us  \033[32m2.000 us\033[0m", "     3.0 %",
+                                                    "      slow beside the", "      fastest"});
+}
+
 TEST_CASE("stored reports in the order of their times: what changed last, a page and a badge") {
   const Scratch folder;
   const auto report = [&](const std::string& name, const char* begun, const char* verdict, const char* tail) {

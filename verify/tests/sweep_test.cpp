@@ -3,6 +3,9 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "reference/core/error.hpp"
 #include "reference/ops/transpose.hpp"
@@ -31,7 +34,9 @@ void throws_at_times(const P&, const I& in, const O& out, Context& c) {
   }
 }
 
-void writes_nothing(const P&, const I&, const O&, Context&) {}
+template <class T>
+void writes_nothing(const Transpose::Problem<T>&, const Transpose::In<T, Space::host>&,
+                    const Transpose::Out<T, Space::host>&, Context&) {}
 void writes_from_3_rows(const P&, const I& in, const O& out, Context& c) {
   if (in.A.rows >= 3) throws_at_times({}, in, out, c);
 }
@@ -48,35 +53,42 @@ void wrong_beyond_100_rows(const P&, const I& in, const O& out, Context&) {
 const MutantInfo kFault{0, "throws", "here", 0};
 const RegisterMutant<Transpose, float, Space::host> r_throws{"sweep_throws", throws, kFault};
 const RegisterMutant<Transpose, float, Space::host> r_times{"sweep_throws_at_times", throws_at_times, kFault};
-const RegisterMutant<Transpose, float, Space::host> r_nothing{"sweep_writes_nothing", writes_nothing, kFault};
+const RegisterMutant<Transpose, float, Space::host> r_nothing{"sweep_writes_nothing", writes_nothing<float>,
+                                                              kFault};
+const RegisterMutant<Transpose, double, Space::host> r_nothing_f64{"sweep_writes_nothing",
+                                                                   writes_nothing<double>, kFault};
 const RegisterMutant<Transpose, float, Space::host> r_from_3{"sweep_writes_from_3_rows", writes_from_3_rows,
                                                              kFault};
 const RegisterMutant<Transpose, float, Space::host> r_beyond{"sweep_wrong_beyond_100_rows",
                                                              wrong_beyond_100_rows, kFault};
 
-std::vector<Job> jobs_of(const std::string& variant) {
+std::vector<Job> jobs_of(const std::string& variant, Dtype dtype = Dtype::f32) {
   std::vector<Job> jobs;
   for (int rows = 1; rows <= 6; ++rows) {
     Job& job = jobs.emplace_back();
-    job.c = parse_case("transpose.f32(rows=" + std::to_string(rows) + ",cols=5,fill=index,seed=1)");
+    job.c = parse_case(
+        fmt::format("transpose.{}(rows={},cols=5,fill=index,seed=1)", std::string(name(dtype)), rows));
     for (const VariantInfo& v : find_operator("transpose").variants(Device::gpu)) {
-      if (v.name == "mutant/" + variant && v.dtype == Dtype::f32) job.variants.push_back(v);
+      if (v.name == "mutant/" + variant && v.dtype == dtype) job.variants.push_back(v);
     }
     REQUIRE(job.variants.size() == 1);
   }
   return jobs;
 }
 
-std::string verdicts(const std::string& variant, bool all, std::string* last = nullptr) {
+std::string verdicts(const std::vector<Job>& jobs, bool all, std::string* last = nullptr) {
   RunOptions run;
   run.isolation = Isolation::none;
   std::string text;
-  const std::exception_ptr failure = judge_jobs(jobs_of(variant), run, {1, false, all}, [&](const Record& r) {
+  const std::exception_ptr failure = judge_jobs(jobs, run, {1, false, all}, [&](const Record& r) {
     text += (text.empty() ? "" : " ") + std::string(name(r.verdict));
     if (last != nullptr) *last = r.reason;
   });
   CHECK(failure == nullptr);
   return text;
+}
+std::string verdicts(const std::string& variant, bool all, std::string* last = nullptr) {
+  return verdicts(jobs_of(variant), all, last);
 }
 
 }  // namespace
@@ -91,10 +103,18 @@ TEST_CASE("a variant that ends three times in a row alike is skipped, unless all
 TEST_CASE("a variant that writes nothing is one failure, unless all is asked for") {
   std::string reason;
   CHECK(verdicts("sweep_writes_nothing", false, &reason) == "unwritten skip skip skip skip skip");
-  CHECK(reason.find("wrote nothing on its first 3 cases (--all judges") != std::string::npos);
+  CHECK(reason.find("wrote nothing on its first 3 cases of f32 (--all judges") != std::string::npos);
   CHECK(verdicts("sweep_writes_nothing", true) ==
         "unwritten unwritten unwritten unwritten unwritten unwritten");
   CHECK(verdicts("sweep_writes_from_3_rows", false) == "unwritten unwritten pass error error pass");
+}
+
+TEST_CASE("a variant that writes nothing in two types is one failure") {
+  std::vector<Job> jobs = jobs_of("sweep_writes_nothing");
+  for (Job& job : jobs_of("sweep_writes_nothing", Dtype::f64)) jobs.push_back(std::move(job));
+  std::string reason;
+  CHECK(verdicts(jobs, false, &reason) == "unwritten skip skip skip skip skip skip skip skip skip skip skip");
+  CHECK(reason.find("first 3 cases of f64") != std::string::npos);
 }
 
 TEST_CASE("a variant that passes between its errors is judged on every case") {
