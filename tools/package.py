@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The packages of a build (tools/plumb package): what CPack makes of it, an SPDX list of parts,
-and checksums.
+"""The packages of a build (tools/plumb package): what CPack makes of it, the wheel of the Python package,
+an SPDX list of parts, and checksums.
 
-    tools/package.py BUILD OUT PACKAGE...     PACKAGE: of the distribution, with which BUILD was built
+    tools/package.py [--no-wheel] BUILD OUT PACKAGE...     PACKAGE: of the distribution, with which BUILD was built
 
-Exit 1: a file in them names the tree. The bytes depend on SOURCE_DATE_EPOCH, and not on the time."""
+PLUMB_CONTACT: who answers for the packages, "Name <address>". Exit 1: a file in them names the tree. The bytes
+depend on SOURCE_DATE_EPOCH, and not on the time."""
 
 import hashlib
 import json
@@ -29,13 +30,33 @@ def packed(build, out):
     """CPack's files, and the folder of what is in them."""
     scratch = build / "packages"
     shutil.rmtree(scratch, ignore_errors=True)
-    subprocess.run(
-        ["cpack", "--config", build / "CPackConfig.cmake", "-B", scratch], check=True, stdout=sys.stderr
-    )
+    contact = os.environ.get("PLUMB_CONTACT")
+    words = ["cpack", "--config", build / "CPackConfig.cmake", "-B", scratch]
+    words += ["-D", f"CPACK_PACKAGE_CONTACT={contact}"] if contact else []
+    subprocess.run(words, check=True, stdout=sys.stderr)
     files = []
     for path in sorted([*scratch.glob("*.deb"), *scratch.glob("*.tar.zst")]):
         files.append(Path(shutil.move(path, out / path.name)))
     return files, scratch / "_CPack_Packages"
+
+
+def wheel(build, out):
+    """The wheel in `out`; what is in it lies in the folder that is returned, too."""
+    place = build / "wheel"
+    shutil.rmtree(place, ignore_errors=True)
+    python = place / "env/bin/python"
+    environment = {**os.environ, "CXXFLAGS": f"-ffile-prefix-map={ROOT}/="}
+    words = ["-m", "pip", "wheel", "--no-deps", "--wheel-dir", place, "--config-settings"]
+    subprocess.run([sys.executable, "-m", "venv", place / "env"], check=True)
+    subprocess.run(
+        [python, *words, f"build-dir={build}/wheel-build", ROOT],
+        check=True,
+        env=environment,
+        stdout=sys.stderr,
+    )
+    (made,) = place.glob("*.whl")
+    shutil.unpack_archive(made, place / "inside", "zip")
+    return Path(shutil.move(made, out / made.name)), place / "inside"
 
 
 def naming_the_tree(folder):
@@ -120,15 +141,24 @@ def digest(path):
 
 
 def main():
-    build, out, built_with = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
+    words = [word for word in sys.argv[1:] if word != "--no-wheel"]
+    build, out, built_with = Path(words[0]), Path(words[1]), words[2:]
     out.mkdir(parents=True, exist_ok=True)
     files, inside = packed(build, out)
     bad = naming_the_tree(inside)
+    if len(words) == len(sys.argv) - 1:
+        try:
+            made, in_wheel = wheel(build, out)
+        except subprocess.CalledProcessError as error:
+            print(
+                f"error: the wheel could not be built ({error}); package --no-wheel leaves it out",
+                file=sys.stderr,
+            )
+            return 2
+        files.append(made)
+        bad += naming_the_tree(in_wheel)
     if bad:
-        print(
-            f"error: {bad[0].relative_to(inside)} names {ROOT}, and {len(bad) - 1} other files do",
-            file=sys.stderr,
-        )
+        print(f"error: {bad[0]} names {ROOT}, and {len(bad) - 1} other files do", file=sys.stderr)
         return 1
     version = said(ROOT / "tools/plumb", "--version").split()[-1]
     created = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), timezone.utc).strftime(

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -110,6 +111,41 @@ class Installed(unittest.TestCase):
         )
         place = rf".*\n.*racy\.cu:{line},"
         self.assertRegex(self.plumb("simt", racy, code=1), f"race in row_sums{place}{place}")
+
+    def acted(self, project, code, **inputs):
+        """The step `judge` of action.yml in a project, with the installed plumb: what it says, and its reports."""
+        text = (ROOT / "action.yml").read_text()
+        step = text[text.index("- name: judge") : text.index("- name: upload reports")]
+        names = re.findall(r"^ +([A-Z]+): \$\{\{ inputs\.([a-z-]+) \}\}$", step, re.M)
+        (block,) = re.findall(r"run: '(.*)'$", step, re.M)
+        defaults = dict(re.findall(r"^  ([a-z-]+):\n(?:    .*\n)*?    default: (.*)$", text, re.M))
+        given = {name: inputs.get(key, defaults[key].strip('"')) for name, key in names}
+        environment = {"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_WORKSPACE": str(project), **given}
+        environment["PATH"] = f"{self.prefix / 'bin'}:{os.environ['PATH']}"
+        block = f"cd {shlex.quote(str(project))} && {block}"
+        said = self.ran("bash", "-e", "-c", block, code=code, **environment)
+        return said, {path.name for path in (project / given["REPORTS"]).iterdir()}
+
+    def test_the_action_passes_right_kernels_and_annotates_wrong_ones(self):
+        project = self.folder / "acted"
+        shutil.copytree(EXAMPLE, project)
+        inputs = {
+            "kernels": "kernels",
+            "cases": "spmv.f32*",
+            "arguments": "--listed",
+            "programs": "row_sums.cu",
+        }
+        said, reports = self.acted(project, 0, **inputs)
+        self.assertNotIn("::error", said)
+        self.assertLessEqual({"cpu.json", "cpu.xml", "cpu.html", "verify.sarif"}, reports)
+        source = project / "kernels/01_rows.cpp"
+        source.write_text(source.read_text().replace("A.row_ptr[i + 1]", "A.row_ptr[i + 1] - 1"))
+        program = project / "row_sums.cu"
+        program.write_text(program.read_text().replace("    __syncthreads();\n", ""))
+        said, reports = self.acted(project, 1, **inputs)
+        self.assertRegex(said, r"::error file=kernels/01_rows\.cpp,line=\d+,title=user/01_rows%3A fail::")
+        self.assertRegex(said, r"::error file=row_sums\.cu,line=\d+,title=race::")
+        self.assertLessEqual({"row_sums.sarif", "row_sums.html"}, reports)
 
     def test_what_needs_a_clone_says_so(self):
         for command in (

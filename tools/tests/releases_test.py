@@ -1,6 +1,7 @@
 """What docs/contributing/versions.md promises, on what earlier releases left: tools/tests/releases/VERSION
-has a plug-in that was built for that release (plugin.c, plugin.x86_64.so), and its report (verify.json).
-PLUMB_VERIFY: the program of today."""
+has a plug-in that was built for that release (plugin.c, plugin.x86_64.so), and its report (verify.json); from
+0.3.0 on a kernel as source (kernel.cpp), and what the programs showed to scripts (interface.json).
+PLUMB_VERIFY: the program of today, beside bench, infer and dataset."""
 
 import json
 import math
@@ -11,7 +12,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from release_interface import interface
+
 RELEASES = Path(__file__).resolve().parent / "releases"
+ROOT = RELEASES.parents[2]
 VERIFY = os.environ["PLUMB_VERIFY"]
 # Fills whose data a later release draws otherwise, which its change log says.
 REDRAWN = {"0.2.0": ("fill=hostile", "fill=scaled")}
@@ -77,6 +81,55 @@ class Releases(unittest.TestCase):
                 self.assertLessEqual(set(before[part]), set(now[part]), name)
         for what, record, now in self.each():
             self.assertLessEqual(set(record), set(now), what)
+
+
+class Sources(unittest.TestCase):
+    def test_kernels_as_source_compile(self):
+        kernels = sorted(RELEASES.glob("*/kernel.cpp"))
+        self.assertGreater(len(kernels), 0)
+        for kernel in kernels:
+            words = ["c++", "-std=c++20", "-fsyntax-only", "-I", ROOT, kernel]
+            got = subprocess.run(words, check=False, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(got.returncode, 0, got.stderr)
+
+
+class Scripts(unittest.TestCase):
+    """Options, exit codes, and what is read of reports. Renamed and removed ones stand in the change log, and
+    are taken out of the release's interface.json in the version that takes them away."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.now = interface(Path(VERIFY).resolve().parent)
+        cls.before = {
+            path.parent.name: json.loads(path.read_text()) for path in RELEASES.glob("*/interface.json")
+        }
+
+    def there(self, before, now, what):
+        self.assertEqual(sorted(set(before) - set(now)), [], f"{what}: gone")
+
+    def test_there_is_a_release_to_compare_with(self):
+        self.assertIn("0.3.0", self.before)
+
+    def test_options_are_known(self):
+        for release, before in self.before.items():
+            for command, options in before["options"].items():
+                self.there(options, self.now["options"].get(command, []), f"{release}, options of {command}")
+
+    def test_exit_codes_are_the_same(self):
+        for release, before in self.before.items():
+            for command, code in before["exit codes"].items():
+                self.assertEqual(self.now["exit codes"].get(command), code, f"{release}: {command}")
+
+    def test_reports_have_their_keys_and_columns(self):
+        for release, before in self.before.items():
+            for report, keys in before["reports"].items():
+                self.there(keys, self.now["reports"][report], f"{release}, {report}")
+            columns = before["reports"]["csv columns"]
+            self.assertEqual(self.now["reports"]["csv columns"][: len(columns)], columns, release)
+
+    def test_variants_have_their_names(self):
+        for release, before in self.before.items():
+            self.there(before["variants"], self.now["variants"], f"{release}, variants")
 
 
 if __name__ == "__main__":

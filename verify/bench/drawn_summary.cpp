@@ -256,7 +256,7 @@ std::string drawn_markdown(const BenchReport& report, const std::map<std::string
   for (const auto& [op, path] : plots)
     text += fmt::format("\n![{}: speed beside the vendor's by size]({})\n", op, path);
   text += fmt::format("\nThe worst cases, and the commands that time them alone:\n\n```\n{}```\n",
-                      worst_cases(summaries));
+                      worst_cases(summaries, 0));
   text +=
       "\n| case | best of ours | vendor | speed / vendor | adaptive | regret | prepare | pays after |\n"
       "|---|---|---|---|---|---|---|---|\n";
