@@ -2,10 +2,11 @@
 """The packages of a build (tools/plumb package): what CPack makes of it, the wheel of the Python package,
 an SPDX list of parts, and checksums.
 
-    tools/package.py [--no-wheel] BUILD OUT PACKAGE...     PACKAGE: of the distribution, with which BUILD was built
+    tools/package.py [--no-wheel] BUILD OUT PACKAGE...
 
-PLUMB_CONTACT: who answers for the packages, "Name <address>". Exit 1: a file in them names the tree. The bytes
-depend on SOURCE_DATE_EPOCH, and not on the time."""
+PACKAGE: of the distribution, with which BUILD was built. PLUMB_CONTACT: who answers for the packages,
+"Name <address>". Exit 1: a file in them names the tree; 2: one cannot be made. The bytes depend on
+SOURCE_DATE_EPOCH, and not on the time."""
 
 import hashlib
 import json

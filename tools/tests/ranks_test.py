@@ -252,7 +252,7 @@ class Ranks(unittest.TestCase):
 
     def test_other_options_and_other_data_are_refused(self):
         words = ["sdnn", "--inputs", "5", "--layers", "2"]
-        code, text = self.infer(2, words, '[ $rank = 0 ] || set -- "$@" --cap 16;')
+        code, text = self.infer(2, words, "[ $rank = 0 ] || set -- \"$@\" --cap 16;")
         self.assertEqual(code, 2)
         self.assertIn("rank 1 was started with other options", text)
         for rank in (0, 1):

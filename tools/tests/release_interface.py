@@ -36,9 +36,7 @@ FACTS = ("machine",)
 
 def ran(words, **more):
     words = [str(word) for word in words]
-    return subprocess.run(
-        words, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more
-    )
+    return subprocess.run(words, check=False, capture_output=True, text=True, **more)
 
 
 def options(place):
