@@ -113,7 +113,7 @@ class Installed(unittest.TestCase):
         self.assertRegex(self.plumb("simt", racy, code=1), f"race in row_sums{place}{place}")
 
     def acted(self, project, code, **inputs):
-        """What the step `judge` of action.yml says in a project, with the installed plumb, and its reports."""
+        """What the step `judge` of action.yml says in a project, by the installed plumb, and its reports."""
         text = (ROOT / "action.yml").read_text()
         step = text[text.index("- name: judge") : text.index("- name: upload reports")]
         names = re.findall(r"^ +([A-Z]+): \$\{\{ inputs\.([a-z-]+) \}\}$", step, re.M)

@@ -23,7 +23,8 @@ void run(const Gemv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     sums[i] = 0;
     for (std::int64_t k = 0; k < depth; ++k) sums[i] += value(in.A(i, k)) * value(in.x[k]);
-    out.y[i] = stored<out_t<T>>(p.beta == V(0) ? p.alpha * sums[i] : p.alpha * sums[i] + p.beta * value(out.y[i]));
+    out.y[i] =
+        stored<out_t<T>>(p.beta == V(0) ? p.alpha * sums[i] : p.alpha * sums[i] + p.beta * value(out.y[i]));
   }
   context.explain("one row after another");
 }
