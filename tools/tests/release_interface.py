@@ -4,6 +4,7 @@ codes, verdict words, names of host variants, keys and columns of reports.
     tools/tests/release_interface.py BIN >tools/tests/releases/VERSION/interface.json"""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -24,19 +25,24 @@ ENDS = (
     ["bench", "--case", "no_such"],
     ["infer", "gcn", "--no-such-option"],
     ["dataset", "list"],
-    ["dataset", "inspect", "/no/such/file"],
+    ["dataset", "info", "/no/such/file"],
 )
-INFER = {
-    "infer sdnn": ["sdnn", "--inputs", "20", "--layers", "2"],
-    "infer gcn": ["gcn", "--twin", "--device", "cpu"],
+JSON = {
+    "bench": ["bench", *ONE, "--warm", "--samples", "20", "--budget", "0.05"],
+    "infer sdnn": ["infer", "sdnn", "--inputs", "20", "--layers", "2"],
+    "infer gcn": ["infer", "gcn"],
 }
 # Parts of JSON whose keys are facts of a machine or a run.
 FACTS = ("machine",)
 
 
-def ran(words, **more):
+def ran(words):
     words = [str(word) for word in words]
-    return subprocess.run(words, check=False, capture_output=True, text=True, **more)
+    nowhere = {
+        "PLUMB_DATA": "/nonexistent",
+        "PLUMB_CACHE": "/nonexistent",
+    }  # data is generated, the same everywhere
+    return subprocess.run(words, check=False, capture_output=True, text=True, env={**os.environ, **nowhere})
 
 
 def options(place):
@@ -68,21 +74,20 @@ def reports(place):
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         ran([place / "verify", *ONE, "--junit", folder / "junit", "--csv", folder / "csv"])
-        ran([place / "bench", *ONE, "--warm", "--samples", "20", "--json", folder / "bench"])
-        for name, words in INFER.items():
-            ran([place / "infer", *words, "--json", folder / name])
+        for name, (program, *words) in JSON.items():
+            ran([place / program, *words, "--json", folder / name])
         elements = xml.parse(folder / "junit").getroot().iter()
         return {
             "csv columns": (folder / "csv").read_text().splitlines()[0].split(","),
             "junit": sorted({f"{e.tag} {name}" for e in elements for name in e.attrib}),
-            **{name: sorted(keys(json.loads((folder / name).read_text()))) for name in ("bench", *INFER)},
+            **{name: sorted(keys(json.loads((folder / name).read_text()))) for name in JSON},
         }
 
 
 def variants(place):
     """ "gemv cpu/01_serial"."""
     text = ran([place / "verify", "--list", "variants"]).stdout
-    return sorted(set(re.findall(r"^\s*(\S+ +cpu/\S+)", text, re.M)))
+    return sorted({" ".join(pair) for pair in re.findall(r"^\s*(\S+) +(cpu/\S+)", text, re.M)})
 
 
 def interface(place):
