@@ -2,9 +2,9 @@
 // timing loop with variants that cheat in it.
 #include <doctest/doctest.h>
 
+#include <cctype>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <set>
 #include <sstream>
@@ -252,11 +252,11 @@ TEST_CASE("the tables of bench fit 80 columns, and no figure is lost by that") {
     CAPTURE(narrow);
     std::istringstream lines(narrow);
     for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
-    const auto words = [](const std::string& text) {
-      std::istringstream in(text);
-      return std::multiset<std::string>{std::istream_iterator<std::string>(in), {}};
+    const auto dense = [](std::string text) {
+      std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
+      return text;
     };
-    CHECK(words(narrow) == words(wide));
+    CHECK(dense(narrow) == dense(wide));
   }
   const std::string drawn = drawn_table(report, 80);
   CAPTURE(drawn);
