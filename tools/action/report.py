@@ -14,12 +14,15 @@ from pathlib import Path
 GOOD = ("pass", "marginal", "skip")
 PLACE = re.compile(r"((?:/|\./|\w)[^\s:'\"]*\.(?:cu|cuh|cpp|hpp|c|h|py)):(\d+)")
 Failure = namedtuple("Failure", "variant verdict file line records")
+TREE = Path(os.path.abspath(__file__)).parents[2]
 
 
 def in_project(path, project):
-    """The path below the project's folder; None where it is elsewhere."""
-    path = os.path.relpath(os.path.abspath(path), project)
-    return None if path.startswith("..") else path
+    """The path below the project's folder; None where it is elsewhere, or a file of Plumbline's own there."""
+    path, project = Path(os.path.abspath(path)), Path(os.path.abspath(project))
+    if not path.is_relative_to(project) or (project != TREE and path.is_relative_to(TREE)):
+        return None
+    return str(path.relative_to(project))
 
 
 def file_of(variant, kernels):

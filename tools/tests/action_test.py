@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Report(unittest.TestCase):
+    script = ROOT / "tools/action/report.py"
+
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -25,7 +28,7 @@ class Report(unittest.TestCase):
         path = self.project / "cpu.json"
         lines = [{"plumbline": "1.2.3"}, *records, {"passed": 1}]
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        words = [ROOT / "tools/action/report.py", "kernels", "out.sarif", path.name, *more]
+        words = [self.script, "kernels", "out.sarif", path.name, *more]
         environment = {**os.environ, "GITHUB_WORKSPACE": str(self.project)}
         got = subprocess.run(
             [sys.executable, "-B", *words],
@@ -64,6 +67,16 @@ class Report(unittest.TestCase):
         places = (
             f"race\n  at /elsewhere/shim.hpp:7\n  and {self.project}/kernels/02_rows.cu:12, block (0,0,0)"
         )
+        said, _ = self.reported([self.record("user/02_rows (simt)", "race", detail=[places])])
+        self.assertIn("file=kernels/02_rows.cu,line=12,", said[0])
+
+    def test_a_line_of_plumbline_checked_out_beside_the_project_is_not_the_projects(self):
+        tree = self.project / ".plumbline"
+        self.script = tree / "tools/action/report.py"
+        self.script.parent.mkdir(parents=True)
+        shutil.copy(Report.script, self.script)
+        (tree / "shim.hpp").write_text("\n" * 9)
+        places = f"race\n  at {tree}/shim.hpp:7\n  and {self.project}/kernels/02_rows.cu:12, block (0,0,0)"
         said, _ = self.reported([self.record("user/02_rows (simt)", "race", detail=[places])])
         self.assertIn("file=kernels/02_rows.cu,line=12,", said[0])
 
