@@ -61,7 +61,7 @@ def failures(paths, kernels, project):
 
 
 def message(failure):
-    first = failure.records[0]
+    first = min(failure.records, key=lambda record: record.get("elements", float("inf")))  # the smallest
     others = len(failure.records) - 1
     more = f"\nand {others} more case{'s' if others > 1 else ''}" if others else ""
     return f"{first['reason']}\ncase: {first['case']}\nrepro: {first['repro']}{more}"

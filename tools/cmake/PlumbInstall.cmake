@@ -32,6 +32,8 @@ file(CREATE_LINK ../lib/plumbline/tools/plumb ${made}/plumb SYMBOLIC)
 install(FILES ${made}/plumb DESTINATION bin COMPONENT runtime)
 file(WRITE ${made}/version "${PROJECT_VERSION}\n")
 install(FILES ${made}/version LICENSE DESTINATION ${root} COMPONENT runtime)
+install(FILES LICENSE DESTINATION share/doc/plumbline RENAME copyright COMPONENT runtime)
+install(FILES CHANGELOG.md DESTINATION share/doc/plumbline COMPONENT runtime)
 plumb_install_folder(runtime tools/scaffold *.py)
 plumb_install_folder(runtime tools/templates plugin_*.in)
 plumb_install_folder(runtime reference/ops *.hpp)  # contracts, which new-plugin reads; a kernel includes them

@@ -58,13 +58,15 @@ if(PLUMB_MPI)
 endif()
 
 # Without METIS `infer gcn --partition metis` is refused.
-find_library(PLUMB_METIS_LIBRARY metis)
-find_path(PLUMB_METIS_INCLUDE metis.h)
 set(PLUMB_WITH_METIS OFF)
-if(PLUMB_METIS_LIBRARY AND PLUMB_METIS_INCLUDE)
-  set(PLUMB_WITH_METIS ON)
-else()
-  message(STATUS "infer gcn --partition metis: built without it (apt-get install libmetis-dev)")
+if(PLUMB_METIS)
+  find_library(PLUMB_METIS_LIBRARY metis)
+  find_path(PLUMB_METIS_INCLUDE metis.h)
+  if(PLUMB_METIS_LIBRARY AND PLUMB_METIS_INCLUDE)
+    set(PLUMB_WITH_METIS ON)
+  else()
+    message(STATUS "infer gcn --partition metis: built without it (apt-get install libmetis-dev)")
+  endif()
 endif()
 
 # OpenBLAS's pthread build, set to one thread per caller: we parallelise over row blocks with OpenMP ourselves. The serial

@@ -63,6 +63,11 @@ class Report(unittest.TestCase):
         self.assertEqual(run["tool"]["driver"]["version"], "1.2.3")
         self.assertEqual(run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 3)
 
+    def test_the_smallest_case_is_shown(self):
+        records = [self.record("user/01_mine", "fail", f"case{n}", elements=n) for n in (300, 2, 7)]
+        said, _ = self.reported(records)
+        self.assertIn("case: case2%0A", said[0])
+
     def test_a_finding_is_at_the_line_of_the_project_that_it_names(self):
         places = (
             f"race\n  at /elsewhere/shim.hpp:7\n  and {self.project}/kernels/02_rows.cu:12, block (0,0,0)"

@@ -319,16 +319,26 @@ class Plumb(unittest.TestCase):
         for words in others:
             self.assertIn("build/cpu/bin/verify " + " ".join(words), self.plumb("verify", *words).stdout)
 
-    def test_races_without_clang_name_its_package(self):
+    def keep_only(self, *more):
+        """Leaves the usual programs on the PATH, and those named."""
         (self.play / "dpkg-query").unlink()
         present = "bash sh env readlink dirname uname mkdir cut sed sort grep cat rm setarch ninja cmake"
         only = self.folder / "only"
         only.mkdir()
-        for tool in [*present.split(), "python3"]:
+        for tool in [*present.split(), *more]:
             found = shutil.which(tool, path=self.environment["PATH"])
             if found:
                 (only / tool).symlink_to(found)
         self.environment["PATH"] = str(only)
+
+    def test_commands_written_in_python_name_its_package_where_there_is_none(self):
+        self.keep_only()
+        got = self.plumb("new-plugin", "spmv", "mine")
+        self.assertEqual(got.returncode, 2, got.stderr)
+        self.assertIn("new-plugin needs python3: apt-get install python3", got.stderr)
+
+    def test_races_without_clang_name_its_package(self):
+        self.keep_only("python3")
         got = self.plumb("verify", "--race", "--device", "cpu")
         self.assertEqual(got.returncode, 2, got.stderr)
         self.assertIn("apt-get install clang libomp-dev", got.stderr)
