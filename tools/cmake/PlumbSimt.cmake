@@ -119,11 +119,17 @@ function(plumb_simt_kernels name)
       set_property(GLOBAL PROPERTY "plumb_simt_${out}" TRUE)
       get_filename_component(folder ${out} DIRECTORY)
       file(MAKE_DIRECTORY ${folder})
+      # g++ writes the sanitizer's places as they are: where -ffile-prefix-map is asked for, names of files are relative from here on
+      set(renamed)
+      if(CMAKE_CXX_FLAGS MATCHES "-ffile-prefix-map=")
+        set(renamed COMMAND sed -i "s|^\\(# [0-9]* \"\\)${CMAKE_SOURCE_DIR}/|\\1|" ${out})
+      endif()
       add_custom_command(OUTPUT ${out}
         COMMAND ${CMAKE_CXX_COMPILER} -E ${language} ${folders} -I${CMAKE_SOURCE_DIR} -isystem ${CMAKE_SOURCE_DIR}/gpu/simt/language/include
                 -include ${CMAKE_SOURCE_DIR}/gpu/simt/language/include/cuda_runtime.h ${PLUMB_SIMT_AFTERWARDS}  # as nvcc does
                 -MD -MF ${out}.d -MQ ${out} -x c++ ${source} -o ${out}.ii
         COMMAND ${Python3_EXECUTABLE} -S -E ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite/rewrite.py ${out}.ii ${out}
+        ${renamed}
         DEPENDS ${source} ${rewriter} DEPFILE ${out}.d VERBATIM
         COMMENT "Rewriting ${relative} for the CPU executor")
     endif()
