@@ -10,6 +10,7 @@ from plumbline._errors import PlumblineError
 
 USAGE = """plumb verify ...        judge kernels: plumb verify --python my_kernels.py (plumb verify --help)
 plumb check FILE.npz    judge again the arrays that pl.check() has kept of a failure
+plumb --version         of the program verify
 """
 
 
@@ -18,6 +19,8 @@ def main() -> int:
     if not words or words[0] in ("help", "-h", "--help"):
         print(USAGE, end="")
         return 0 if words else 2
+    if words[0] == "--version":
+        words.insert(0, "verify")
     if words[0] not in ("verify", "check"):
         print(f"error: unknown command {words[0]!r}; known: verify, check", file=sys.stderr)
         return 2

@@ -1,6 +1,7 @@
 """The command line on a file of Python."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,12 @@ import plumbline as pl
 def plumb(*words):
     command = [sys.executable, "-m", "plumbline", *words]
     return subprocess.run(command, env=pl._judge.environment(), capture_output=True, text=True, check=False)
+
+
+def test_the_version_is_that_of_the_tree():
+    done = plumb("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"plumbline \d+\.\d+\.\d+", done.stdout.splitlines()[0])
 
 
 def test_verify_judges_a_file_of_python(kernels, tmp_path):
