@@ -40,9 +40,10 @@ def new_plugin(tree, op, name, place="."):
     check_name(name, "mine")
     folder = Path(place).resolve() / name
     template = tree.root / "gpu/plugin/template"
+    plumb = "plumb" if (tree.root / "version").exists() else "tools/plumb"  # where it is installed
     files = {folder / "plugin_abi.h": (tree.root / "gpu/plugin/plugin_abi.h").read_text()}
     for end in ("CMakeLists.txt", "README.md", "plugin.c"):
-        text = (template / end).read_text().replace("spmv", op)
+        text = (template / end).read_text().replace("spmv", op).replace("tools/plumb", plumb)
         files[folder / end] = re.sub(r"\btemplate\b", name, text).replace("libtemplate", f"lib{name}")
     for stem, end in (("host", "c"), ("cuda", "cu")):
         if op == "spmv":
@@ -56,5 +57,5 @@ def new_plugin(tree, op, name, place="."):
     return (
         f"wrote {name}/: plugin.c (the list), host.c, cuda.cu, CMakeLists.txt, plugin_abi.h{ready}\n"
         f"now: cmake -S {name} -B {name}/build -G Ninja && cmake --build {name}/build && "
-        f"tools/plumb verify --plugin {name}/build/lib{name}.so"
+        f"{plumb} verify --plugin {name}/build/lib{name}.so"
     )

@@ -82,6 +82,12 @@ class Installed(unittest.TestCase):
     def version(self):
         return self.plumb("--version").split()[-1]
 
+    def test_a_new_plugin_is_told_how_plumb_is_called_here(self):
+        said = self.plumb("new-plugin", "gemm", "mine_of_gemm")
+        for text in (said, (self.folder / "mine_of_gemm/README.md").read_text()):
+            self.assertIn("plumb verify --plugin", text)
+            self.assertNotIn("tools/plumb", text)
+
     def test_a_wrong_kernel_is_found_with_its_place(self):
         folder = self.folder / "wrong"
         folder.mkdir()
