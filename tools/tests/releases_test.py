@@ -17,6 +17,8 @@ from release_interface import interface
 RELEASES = Path(__file__).resolve().parent / "releases"
 ROOT = RELEASES.parents[2]
 VERIFY = os.environ["PLUMB_VERIFY"]
+# Keys of records in whose runs it happened: which those are depends on the order in which cases are judged.
+OF_A_RUN = {"two_callers"}
 # Fills whose data a later release draws otherwise, which its change log says.
 REDRAWN = {"0.2.0": ("fill=hostile", "fill=scaled")}
 
@@ -80,7 +82,7 @@ class Releases(unittest.TestCase):
             for part in (0, 2):
                 self.assertLessEqual(set(before[part]), set(now[part]), name)
         for what, record, now in self.each():
-            self.assertLessEqual(set(record), set(now), what)
+            self.assertLessEqual(set(record) - OF_A_RUN, set(now), what)
 
 
 class Sources(unittest.TestCase):
