@@ -174,7 +174,7 @@ std::exception_ptr judge_jobs(const std::vector<Job>& jobs, const RunOptions& ru
                               printable(job.c.id(), 200), memory_limit_text()));
     }
   };
-  const std::exception_ptr failure = sweep.run(
+  std::exception_ptr failure = sweep.run(
       jobs.size(), [&](std::size_t j) { return jobs[j].c.op; }, judge_job);
   for (const Record& r : idle.rest()) tell(r);
   return failure;
