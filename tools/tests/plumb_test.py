@@ -299,6 +299,18 @@ class Plumb(unittest.TestCase):
             self.assertEqual(got.returncode, 2, option)
             self.assertIn(told, got.stderr)
 
+    def test_help_says_nothing_of_a_reader_that_stops(self):
+        words = "tools/plumb help 2>errors | true; cat errors"
+        got = subprocess.run(
+            ["bash", "-c", words],
+            cwd=self.folder,
+            env=self.environment,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        self.assertEqual((got.stdout, got.stderr), ("", ""))
+
     def test_workers_that_verify_asks_for_are_built(self):
         (self.play / "needs").write_text("needs: plumb_simt_worker\nneeds: plumb_stress_worker\n")
         got = self.plumb("verify", "--case", "a b", "--device", "simt")
