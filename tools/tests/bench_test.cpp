@@ -51,8 +51,8 @@ TEST_CASE("an unknown word gives exit code 2 and the nearest known word") {
 }
 
 TEST_CASE("on a terminal of 80 columns no line is wider") {
-  const Outcome run = plumb::testing::on_terminal(
-      PLUMB_BENCH " --case " + kCase + " --variant 'cpu/01*' --cold --samples 20", 80);
+  const Outcome run =
+      plumb::testing::on_terminal(PLUMB_BENCH " --case " + kCase + " --variant 'cpu/01*' --budget 0.01", 80);
   INFO(run.text);
   CHECK(run.exit_code == 0);
   CHECK(run.has("cpu/01_serial"));
