@@ -76,7 +76,8 @@ void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, v
                    WarpOrder order = WarpOrder::none);
 /// The lanes of the warp that stand at this very call, once no lane of it can run on.
 unsigned active_mask(Here here);
-unsigned present(unsigned mask);  // the lanes of `mask` that have not exited
+/// Which of `count` threads a device elects, which may be any: by rank, and in one run always the same for one `key`.
+unsigned elected_rank(unsigned count, unsigned key);
 /// What lane `lane` gets of lane `source`, which takes no part in the exchange under way: whether the launch's results depend on it is
 /// found out where that can be done (scheduler/undefined.hpp).
 void undefined_value(void* out, std::size_t bytes, int lane, int source);

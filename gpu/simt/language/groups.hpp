@@ -352,16 +352,31 @@ struct Lane {
 };
 }  // namespace details
 
+namespace details {
+/// The rank of the thread that is elected. Lanes meet for it, larger groups do not.
+template <class Group>
+unsigned elected(const Group& group, Here here) {
+  if constexpr (std::is_base_of_v<lane_group, Group>) {
+    return static_cast<unsigned>(
+        __popc(group.mask() & ((1u << ::plumb::simt::elect(group.mask(), here)) - 1u)));
+  } else {
+    return ::plumb::simt::elected_rank(static_cast<unsigned>(group.size()), 0);
+  }
+}
+}  // namespace details
+
 /// Calls `f` in one thread of the group; which one is open, so count on none.
 template <class Group, class F, class... A>
 void invoke_one(const Group& group, F&& f, A&&... arguments) {
-  if (group.thread_rank() == 0) static_cast<F&&>(f)(static_cast<A&&>(arguments)...);
+  if (group.thread_rank() == details::elected(group, Here::at()))
+    static_cast<F&&>(f)(static_cast<A&&>(arguments)...);
 }
 template <class Group, class F, class... A>
 auto invoke_one_broadcast(const Group& group, F&& f, A&&... arguments) {
+  const unsigned one = details::elected(group, Here::at());
   decltype(f(static_cast<A&&>(arguments)...)) v{};
-  if (group.thread_rank() == 0) v = static_cast<F&&>(f)(static_cast<A&&>(arguments)...);
-  return group.shfl(v, 0);
+  if (group.thread_rank() == one) v = static_cast<F&&>(f)(static_cast<A&&>(arguments)...);
+  return group.shfl(v, static_cast<int>(one));
 }
 
 }  // namespace cooperative_groups

@@ -217,20 +217,33 @@ PLUMB_SIMT_UNTRACKED T warp_reduce(unsigned mask, T value, const char* name, Her
   return out;
 }
 
+/// What an exchange answers: lanes, of those that took part. Exited ones do not, and it may be asked when others have exited since.
+struct LanesOf {
+  unsigned lanes, present;
+};
+
 PLUMB_SIMT_UNTRACKED inline void ballot_lanes(unsigned mask, void* const* in, void* const* out) {
   unsigned votes = 0;
   for (int lane = 0; lane < 32; ++lane) {
     if ((mask >> lane & 1u) != 0 && *static_cast<const int*>(in[lane]) != 0) votes |= 1u << lane;
   }
   for (int lane = 0; lane < 32; ++lane) {
-    if ((mask >> lane & 1u) != 0) *static_cast<unsigned*>(out[lane]) = votes;
+    if ((mask >> lane & 1u) != 0) *static_cast<LanesOf*>(out[lane]) = {votes, mask};
   }
 }
 
-PLUMB_SIMT_UNTRACKED inline unsigned ballot(unsigned mask, int predicate, const char* name, Here here) {
-  unsigned out = 0;
+PLUMB_SIMT_UNTRACKED inline LanesOf ballot(unsigned mask, int predicate, const char* name, Here here) {
+  LanesOf out{};
   warp_exchange(mask, name, &ballot_lanes, &predicate, &out, here);
   return out;
+}
+
+/// elect.sync: the lane that it elects.
+inline unsigned elect(unsigned mask, Here here) {
+  unsigned rest = ballot(mask, 1, "elect.sync", here).lanes;
+  for (unsigned r = elected_rank(static_cast<unsigned>(__builtin_popcount(rest)), mask); r > 0; --r)
+    rest &= rest - 1;
+  return static_cast<unsigned>(__builtin_ctz(rest));
 }
 
 // By words: a call of memcmp, which is left of the builtin where the compiler optimises little, would be a tracked access.
@@ -251,13 +264,13 @@ PLUMB_SIMT_UNTRACKED void match_lanes(unsigned mask, void* const* in, void* cons
     for (int other = 0; other < 32; ++other) {
       if ((mask >> other & 1u) != 0 && same_bits<T>(in[lane], in[other])) equal |= 1u << other;
     }
-    *static_cast<unsigned*>(out[lane]) = equal;
+    *static_cast<LanesOf*>(out[lane]) = {equal, mask};
   }
 }
 
 template <class T>
-PLUMB_SIMT_UNTRACKED unsigned match(unsigned mask, T value, const char* name, Here here) {
-  unsigned out = 0;
+PLUMB_SIMT_UNTRACKED LanesOf match(unsigned mask, T value, const char* name, Here here) {
+  LanesOf out{};
   warp_exchange(mask, name, &match_lanes<T>, &value, &out, here);
   return out;
 }
@@ -288,18 +301,18 @@ T __shfl_xor_sync(unsigned mask, T v, int lane_mask, int width = 32, PLUMB_SIMT_
                                                                    "__shfl_xor_sync", here);
 }
 inline unsigned __ballot_sync(unsigned mask, int p, PLUMB_SIMT_HERE) {
-  return ::plumb::simt::ballot(mask, p, "__ballot_sync", here);
+  return ::plumb::simt::ballot(mask, p, "__ballot_sync", here).lanes;
 }
 inline int __any_sync(unsigned mask, int p, PLUMB_SIMT_HERE) {
-  return ::plumb::simt::ballot(mask, p, "__any_sync", here) != 0;
+  return ::plumb::simt::ballot(mask, p, "__any_sync", here).lanes != 0;
 }
 inline int __all_sync(unsigned mask, int p, PLUMB_SIMT_HERE) {
-  return ::plumb::simt::ballot(mask, p == 0, "__all_sync", here) == 0;
+  return ::plumb::simt::ballot(mask, p == 0, "__all_sync", here).lanes == 0;
 }
 /// Whether the predicate is the same in all lanes.
 inline int __uni_sync(unsigned mask, int p, PLUMB_SIMT_HERE) {
-  const unsigned votes = ::plumb::simt::ballot(mask, p, "__uni_sync", here);
-  return votes == 0 || votes == ::plumb::simt::present(mask);
+  const ::plumb::simt::LanesOf votes = ::plumb::simt::ballot(mask, p, "__uni_sync", here);
+  return votes.lanes == 0 || votes.lanes == votes.present;
 }
 inline unsigned __activemask(PLUMB_SIMT_HERE) { return ::plumb::simt::active_mask(here); }
 template <class T>
@@ -325,13 +338,13 @@ inline unsigned __reduce_xor_sync(unsigned mask, unsigned v, PLUMB_SIMT_HERE) {
 }
 template <class T>
 unsigned __match_any_sync(unsigned mask, T v, PLUMB_SIMT_HERE) {
-  return ::plumb::simt::match(mask, v, "__match_any_sync", here);
+  return ::plumb::simt::match(mask, v, "__match_any_sync", here).lanes;
 }
 template <class T>
 unsigned __match_all_sync(unsigned mask, T v, int* all, PLUMB_SIMT_HERE) {
-  const unsigned equal = ::plumb::simt::match(mask, v, "__match_all_sync", here);
-  *all = equal == ::plumb::simt::present(mask);
-  return *all != 0 ? equal : 0u;
+  const ::plumb::simt::LanesOf equal = ::plumb::simt::match(mask, v, "__match_all_sync", here);
+  *all = equal.lanes == equal.present;
+  return *all != 0 ? equal.lanes : 0u;
 }
 
 // ---- atomics: relaxed, at the scope in the name; sequenced by the executor, which may switch threads before

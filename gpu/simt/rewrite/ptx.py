@@ -299,8 +299,8 @@ class Asm(Arithmetic, Warp):
         names = args[0].split('|')
         if words[1:] != ['sync'] or len(names) != 2 or len(args) != 2:
             return None
-        leader = '__ffs(static_cast<int>(__ballot_sync(%s, 1))) - 1' % self.value(args[1], 'unsigned')  # the lowest lane
-        return '{ const unsigned plumb_leader = static_cast<unsigned>(%s); %s %s }' % (
+        leader = '::plumb::simt::elect(%s, ::plumb::simt::Here::at())' % self.value(args[1], 'unsigned')
+        return '{ const unsigned plumb_leader = %s; %s %s }' % (
             leader, self.assign(names[0], 'plumb_leader'), self.assign(names[1], 'plumb_leader == %slane()' % P))
 
     def do_setmaxnreg(self, _words, _args):

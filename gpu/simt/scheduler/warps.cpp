@@ -129,9 +129,14 @@ unsigned active_mask(Here here) {
   return t.answer;
 }
 
-unsigned present(unsigned mask) {
-  const Thread& t = *current().schedule.thread;
-  return mask & ~t.block->warp_done[t.warp];
+// Orders of lanes elect the first or the last. Drawn ones never elect the first: today's devices do, and its users may count on it.
+unsigned elected_rank(unsigned count, unsigned key) {
+  const Order order = current().run.order;
+  if (order == Order::ascending || count < 2) return 0;
+  if (order == Order::descending) return count - 1;
+  const std::uint64_t mixed =
+      ((current().run.options.seed + 1) * 0x9e3779b97f4a7c15u ^ key) * 0xd1342543de82ef95u;
+  return 1 + static_cast<unsigned>(mixed >> 40) % (count - 1);
 }
 
 }  // namespace plumb::simt

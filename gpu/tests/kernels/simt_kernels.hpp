@@ -229,6 +229,12 @@ void wide_tile_divergent(int* out);
 void scans(const int* in, int* out);  // 32; 6 results a thread
 void invoke_one(int blocks, int* count);
 
+// elections.cu; kind: a tile, lanes of a warp, a block
+void elected_writer(Form f, int* out);  // out: 4
+void elected_store(Form f, int* out);   // out: 32
+void invoked_writer(Form f, int kind, int* out);
+void electorate(const unsigned* masks, unsigned* first, unsigned* second, int* same);  // 32 of each
+
 // numbers.cu
 void rounded_intrinsics(const float* x, const double* y, float* f, double* d);  // 3, 4, 16, 10
 void packed_intrinsics(const unsigned* x, int* out);                            // 4, 19

@@ -9,6 +9,7 @@ Exit 0; 1: a kernel fails; 77, skipped: Triton or numpy is not installed here.
 import argparse
 import ctypes
 import itertools
+import os
 import sys
 import time
 import warnings
@@ -28,6 +29,7 @@ import triton_kernels
 from corpus import fresh, memory_of, number, without_each_barrier, wrong
 from executor import Executor
 
+SEEDS = range(4)  # each has another order of threads
 TYPES = {"float16": "*fp16", "float32": "*fp32", "int32": "*i32", "int8": "*i8"}
 
 
@@ -99,6 +101,8 @@ def main():
     options.add_argument("--mutants", action="store_true")
     options.add_argument("--save", default="")
     asked = options.parse_args()
+    # of this tree alone: a kernel that was kept for another says lines of files there
+    os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(asked.library))), "triton"))
     executor = Executor(asked.library)
     failed, ran, barriers, found = 0, 0, 0, 0
     for case in itertools.chain(gluon_kernels.cases(), triton_kernels.cases()):
@@ -110,8 +114,7 @@ def main():
                 with open(f"{asked.save}/{case.name}_{chip}.ptx", "w", encoding="utf-8") as file:
                     file.write(text)
             begun = time.time()
-            findings, arrays = run(executor, case, text, metadata)
-            said = judged(case, findings, arrays)
+            said = next(filter(None, (judged(case, *run(executor, case, text, metadata, seed)) for seed in SEEDS)), "")
             ran += 1
             failed += said != ""
             print(f"{case.name} sm_{chip}: {'FAILED' if said else 'right'}, {time.time() - begun:.1f} s {said}", flush=True)
