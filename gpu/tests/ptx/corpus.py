@@ -1,11 +1,9 @@
-"""What the corpora here share: cases, a launch of one on the CPU executor, what is wrong with it, and copies that lack one barrier each. Needs numpy."""
+"""What the corpora here share: cases, a launch of one on the CPU executor, what is wrong with it, and which of its mutants nothing tells. Needs numpy."""
 
 import ctypes
-import re
 
+import mutants
 import numpy as np
-
-BARRIER = re.compile(r"^\s*(?:@!?%\w+\s+)?(?:bar\.sync|barrier\.sync)\s[^\n;]*;", re.M)
 
 
 class Unset:
@@ -49,8 +47,19 @@ def wrong(expected, arrays, tolerance):
     return ""
 
 
-def without_each_barrier(text):
-    """(line, copy of the text) for each barrier, which the copy lacks."""
-    for m in BARRIER.finditer(text):
-        blank = re.sub(r"[^\n]", " ", m.group(0))
-        yield text.count("\n", 0, m.end()) + 1, text[: m.start()] + blank + text[m.end() :]
+def attack(executor, text, shape, is_told, kinds=(), seeds=4):
+    """(mutants, those that no seed tells) of a module. `shape`: the launch's threads in a block, and its blocks; `is_told(module, seed)`: whether a
+    launch of the module, with the mutant in force, is told. Raises RuntimeError where no mutant is in force and it is told all the same."""
+    text, made = mutants.schema(text, kinds, (shape[0] + 31) // 32, shape[1])
+    if not made:
+        return [], []
+    module = executor.load(text)
+    if is_told(module, 0):
+        raise RuntimeError("the module with its mutants is told with none in force")
+    missed = []
+    for m in made:
+        executor.set(module, mutants.VARIABLE, m.number)
+        if not any(is_told(module, seed) for seed in range(seeds)):
+            missed.append(m)
+    executor.set(module, mutants.VARIABLE, 0)
+    return made, missed

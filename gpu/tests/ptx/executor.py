@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import os
 
 
 class Shape(ctypes.Structure):
@@ -11,10 +12,11 @@ class Shape(ctypes.Structure):
 
 class Executor:
     def __init__(self, library):
+        os.environ.setdefault("PLUMB_SIMT_BUILD", os.path.dirname(os.path.dirname(os.path.abspath(library))))  # where modules are compiled
         self.of = ctypes.CDLL(library)
         for name in ("error", "kernels", "findings"):
             getattr(self.of, "plumb_ptx_" + name).restype = ctypes.c_char_p
-        self.of.plumb_ptx_load.restype = ctypes.c_void_p
+        self.of.plumb_ptx_load.restype = self.of.plumb_ptx_global.restype = ctypes.c_void_p
 
     def load(self, text, name=None):
         module = self.of.plumb_ptx_load(text.encode(), name and name.encode())
@@ -24,6 +26,10 @@ class Executor:
 
     def kernels(self, module):
         return json.loads(self.of.plumb_ptx_kernels(module))
+
+    def set(self, module, name, value):
+        """Makes a variable of the module, of 32 bits, that value."""
+        ctypes.c_uint.from_address(self.of.plumb_ptx_global(module, name.encode(), None)).value = value
 
     def begin(self, **options):
         if self.of.plumb_ptx_begin(json.dumps(options).encode()):

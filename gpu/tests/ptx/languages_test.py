@@ -8,6 +8,7 @@ LANGUAGE: numba or nvrtc. Exit 0; 1: a kernel fails; 77, skipped: the language i
 
 import argparse
 import importlib
+import math
 import sys
 import time
 import warnings
@@ -16,12 +17,11 @@ sys.dont_write_bytecode = True
 warnings.simplefilter("ignore")
 
 
-def run(executor, case, text, seed=0):
-    """(findings, arrays by name) of a launch."""
-    module = executor.load(text)
+def run(executor, case, module, seed=0):
+    """(findings, arrays by name) of a launch of a module that was loaded."""
     kernel = next(k for k in executor.kernels(module) if case.name in k["name"])
     executor.begin(seed=seed)
-    arrays = fresh(executor, case.arguments, case.expected.keys() | {"part", "left"})
+    arrays = fresh(executor, case.arguments, case.expected.keys() | {"part", "left", *case.written})
     executor.launch(module, kernel["name"], case.grid, case.block, case.shared, list(case.values(arrays)))
     return [f for f in executor.findings() if not f["note"]], arrays
 
@@ -43,13 +43,11 @@ def kernel_alone(text, name):
     return next(alone for full, alone in split_modules.each_alone(text) if name in full)
 
 
-def attack(executor, case, text):
+def attack_barriers(executor, case, text):
     """(barriers, [line of a barrier whose lack is not told])."""
-    mutants, missed = list(without_each_barrier(text)), []
-    for line, mutant in mutants:
-        if not any(is_told(case, run(executor, case, mutant, seed)[0]) for seed in (0, 1, 2)):
-            missed.append(line)
-    return len(mutants), missed
+    shape = (math.prod(case.block), math.prod(case.grid))
+    barriers, missed = attack(executor, text, shape, lambda module, seed: is_told(case, run(executor, case, module, seed)[0]), ("barrier left out",))
+    return len(barriers), [m.line for m in missed]
 
 
 def main():
@@ -67,9 +65,9 @@ def main():
         if asked.save:
             with open(f"{asked.save}/{asked.language}_{case.name}.ptx", "w", encoding="utf-8") as file:
                 file.write(text)
-        findings, arrays = run(executor, case, text)
+        findings, arrays = run(executor, case, executor.load(text))
         said = findings[0]["described"] if findings else wrong(case.expected, arrays, case.tolerance)
-        barriers, missed = (0, []) if said else attack(executor, case, text)
+        barriers, missed = (0, []) if said else attack_barriers(executor, case, text)
         said = said or (f"no race is told without the barriers of lines {missed}" if missed else "")
         ran, failed = ran + 1, failed + (said != "")
         print(f"{asked.language} {case.name}: {'FAILED' if said else 'right'}, {barriers} barriers, {time.time() - begun:.1f} s {said}", flush=True)
@@ -91,7 +89,7 @@ try:
 
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../simt/ptx"))
     import split_modules
-    from corpus import fresh, without_each_barrier, wrong
+    from corpus import attack, fresh, wrong
     from executor import Executor
 except ImportError as e:
     print(f"skipped: {e}")

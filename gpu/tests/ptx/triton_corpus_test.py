@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Triton's and Gluon's kernels on the CPU executor: right results and no finding; with one barrier taken out at a time, a finding for most.
+"""Triton's and Gluon's kernels on the CPU executor: right results and no finding. Their mutants: mutants_test.py.
 
-    triton_corpus_test.py LIBRARY [--only NAME] [--chip 80,90] [--mutants] [--save FOLDER]
+    triton_corpus_test.py LIBRARY [--only NAME] [--chip 80,90] [--save FOLDER]
 
 Exit 0; 1: a kernel fails; 77, skipped: Triton or numpy is not installed here.
 """
@@ -26,11 +26,16 @@ except ImportError as e:
     sys.exit(77)
 import gluon_kernels
 import triton_kernels
-from corpus import fresh, memory_of, number, without_each_barrier, wrong
+from corpus import fresh, memory_of, number, wrong
 from executor import Executor
 
 SEEDS = range(4)  # each has another order of threads
 TYPES = {"float16": "*fp16", "float32": "*fp32", "int32": "*i32", "int8": "*i8"}
+
+
+def keep_in(library):
+    """Lets Triton keep what it compiles in the library's build folder: a kernel that it kept for another tree says lines of files there."""
+    os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(library))), "triton"))
 
 
 def compiled(case, chip):
@@ -48,9 +53,8 @@ def compiled(case, chip):
     return made.asm["ptx"], made.metadata
 
 
-def run(executor, case, text, metadata, seed=0):
-    """(findings, arrays by name) of a launch."""
-    module = executor.load(text)
+def run(executor, case, module, metadata, seed=0):
+    """(findings, arrays by name) of a launch of a module that was loaded."""
     kernel = executor.kernels(module)[0]
     executor.begin(seed=seed)
     arrays = fresh(executor, case.arguments, (*case.expected, "o", "c", "lock"))
@@ -82,29 +86,16 @@ def judged(case, findings, arrays):
     return "" if all(any(word in line for word in case.told or [""]) for line in lines) else f"told by other lines: {lines}"
 
 
-def attack(executor, case, text, metadata):
-    """(barriers, found, lines of those that were not) of copies that lack one each."""
-    count, missed = 0, []
-    for line, mutant in without_each_barrier(text):
-        count += 1
-        found = any(run(executor, case, mutant, metadata, seed)[0] for seed in (0, 1))
-        if not found:
-            missed.append(line)
-    return count, count - len(missed), missed
-
-
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("library")
     options.add_argument("--only", default="")
     options.add_argument("--chip", default="80,90")
-    options.add_argument("--mutants", action="store_true")
     options.add_argument("--save", default="")
     asked = options.parse_args()
-    # of this tree alone: a kernel that was kept for another says lines of files there
-    os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(asked.library))), "triton"))
+    keep_in(asked.library)
     executor = Executor(asked.library)
-    failed, ran, barriers, found = 0, 0, 0, 0
+    failed, ran = 0, 0
     for case in itertools.chain(gluon_kernels.cases(), triton_kernels.cases()):
         for chip in [int(c) for c in asked.chip.split(",")]:
             if asked.only not in case.name or chip not in case.chips:
@@ -113,16 +104,12 @@ def main():
             if asked.save:
                 with open(f"{asked.save}/{case.name}_{chip}.ptx", "w", encoding="utf-8") as file:
                     file.write(text)
-            begun = time.time()
-            said = next(filter(None, (judged(case, *run(executor, case, text, metadata, seed)) for seed in SEEDS)), "")
+            begun, module = time.time(), executor.load(text)
+            said = next(filter(None, (judged(case, *run(executor, case, module, metadata, seed)) for seed in SEEDS)), "")
             ran += 1
             failed += said != ""
             print(f"{case.name} sm_{chip}: {'FAILED' if said else 'right'}, {time.time() - begun:.1f} s {said}", flush=True)
-            if asked.mutants and not said and not case.finding:
-                count, hit, missed = attack(executor, case, text, metadata)
-                barriers, found = barriers + count, found + hit
-                print(f"  {hit} of {count} missing barriers found{'; not those of lines ' + str(missed) if missed else ''}", flush=True)
-    print(f"{ran - failed} of {ran} right" + (f"; {found} of {barriers} missing barriers found" if asked.mutants else ""))
+    print(f"{ran - failed} of {ran} right")
     return 1 if failed or not ran else 0
 
 
