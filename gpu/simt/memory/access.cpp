@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include "gpu/simt/memory/copy_writes.hpp"
 #include "gpu/simt/memory/freed.hpp"
 #include "gpu/simt/race/touch.hpp"
 #include "gpu/simt/state.hpp"
@@ -131,6 +132,7 @@ Array* array_at(const Thread& t, unsigned char* at, std::size_t bytes, Access ki
 void look_further(const Thread& t, Array& a, std::size_t offset, std::size_t bytes, const Mark& now) {
   if (a.allocation >= current().race.known_below) check_allocation(t, a, offset, now);
   if (a.map_reads != nullptr && now.writes != 0) check_map_reads(t, a, offset, bytes, now);
+  if (a.copy_writes != nullptr) check_copy_writes(t, a, offset, bytes, now);
 }
 
 // False: nothing can be wrong with the access, or it is not looked at.

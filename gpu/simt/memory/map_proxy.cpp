@@ -29,12 +29,6 @@ Array* changeable(const unsigned char* at) {
   return a == nullptr || !a->writable ? nullptr : a;
 }
 
-// Whether everything behind the read is before the thread's next access. A barrier of the block is not enough, as nobody may have waited.
-bool read_known(const Thread& t, const Mark& m) {
-  if (m.block != t.block->id) return known(t, m);
-  return reaches(t.more, m) || reaches(t.block->more, m);
-}
-
 bool of_launch_under_way(const Mark& m) {
   const Launch& launch = launch_under_way();
   return m.block >= launch.first_block && m.block - launch.first_block < launch.blocks;
@@ -131,7 +125,7 @@ MapRead read_map(const void* map, ProxyUnit unit, std::uint32_t step, Here here)
   if (a == nullptr) return {};
   Thread& t = *current().schedule.thread;
   access(const_cast<unsigned char*>(at), kMapBytes, Access::read, locate(here));
-  if (a->map_reads == nullptr) a->map_reads = std::make_unique<MapReads>();
+  if (a->map_reads == nullptr) a->map_reads = std::make_unique<MapReads>(), a->by_proxy = true;
   const auto offset = static_cast<std::size_t>(at - a->base);
   check_fences(t, *a, offset, here);
   Mark m;
@@ -166,15 +160,12 @@ ClockPtr settle_map(const MapRead& read) {
 void check_map_reads(const Thread& t, Array& a, std::size_t offset, std::size_t bytes, const Mark& now) {
   std::vector<MapReads::Read>& all = a.map_reads->reads;
   const auto early = std::find_if(all.begin(), all.end(), [&](const MapReads::Read& r) {
-    return r.offset < offset + bytes && offset < r.offset + kMapBytes && !read_known(t, r.mark);
+    return r.offset < offset + bytes && offset < r.offset + kMapBytes && !is_waited_for(t, r.mark);
   });
   if (early == all.end()) return;
   report_race(t, now, early->mark,
               {a.name.c_str(), static_cast<std::int64_t>(std::max(offset, early->offset)), nullptr});
   all.erase(early);  // told once
 }
-
-Array::Array() = default;
-Array::~Array() = default;
 
 }  // namespace plumb::simt

@@ -48,6 +48,7 @@ class Shadow {
 };
 
 struct MapReads;
+struct WritesByCopies;
 struct Array {
   std::string name;
   unsigned char* base = nullptr;
@@ -63,11 +64,14 @@ struct Array {
   std::uint32_t allocation = 0;
   Location allocated_at = 0;
   std::unique_ptr<MapReads> map_reads;  // copies that read it as a tensor map (map_proxy.hpp); null: none
+  std::unique_ptr<WritesByCopies>
+      copy_writes;        // of copies out of shared memory (copy_writes.hpp); null: none
+  bool by_proxy = false;  // one of the two is there
   Array();
   ~Array();
   /// Whether threads that know all blocks below that number may still find more wrong with an access than its cells say.
   [[nodiscard]] bool needs_a_look(std::uint32_t known_below) const {
-    return allocation >= known_below || map_reads != nullptr;
+    return allocation >= known_below || by_proxy;
   }
 };
 

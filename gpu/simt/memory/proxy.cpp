@@ -164,6 +164,14 @@ ProxyUnit ProxyUnit::of_copies(const Thread& t) {
 ProxyUnit ProxyUnit::of_copies_to_peers(const Thread& t) {
   return {static_cast<std::uint8_t>(kFirstPeerUnit + t.warp), t.lane};
 }
+ProxyUnit ProxyUnit::of_writes(const Thread& t) {
+  return {static_cast<std::uint8_t>(kFirstWriteUnit + t.warp), t.lane};
+}
+
+bool is_waited_for(const Thread& t, const Mark& m) {
+  if (m.block != t.block->id) return known(t, m);
+  return reaches(t.more, m) || reaches(t.block->more, m);
+}
 
 void proxy_fence(Here here) {
   Thread& t = *current().schedule.thread;

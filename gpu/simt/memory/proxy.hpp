@@ -25,6 +25,7 @@ struct ProxyUnit {
   static ProxyUnit of_products(unsigned warpgroup);
   static ProxyUnit of_copies(const Thread& thread);
   static ProxyUnit of_copies_to_peers(const Thread& thread);
+  static ProxyUnit of_writes(const Thread& thread);  // of global memory, by its copies out of shared memory
 };
 
 class ProxyReader {
@@ -64,6 +65,8 @@ void check_refill(Block& b, const void* to, std::size_t bytes, const char* what,
 void check_init_fence(Block& b, const void* object, const Mark& init, Here here);
 /// The unit has read those 16-byte pieces up to `step`, and the running thread knows it.
 void settle(Block& block, const std::vector<std::uint32_t>& offsets, ProxyUnit unit, std::uint32_t step);
+/// Whether what a unit did, as a mark, is before the thread's next access. A barrier of the block is not enough: nobody may have waited.
+bool is_waited_for(const Thread& thread, const Mark& mark);
 /// What one who waited for the unit's `step` in that generation knows.
 ClockPtr clock_of(const Block& block, ProxyUnit unit, std::uint32_t generation, std::uint32_t step);
 

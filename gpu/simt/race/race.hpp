@@ -28,8 +28,10 @@ struct Marks;
 constexpr int kWarp = 32;
 constexpr unsigned kWarpgroupWarps = 4;
 /// Warps that no block has: in marks and clocks those behind a warpgroup's products, one for each warpgroup, and those behind the copies
-/// out of shared memory of each warp's threads, and those behind their copies to other blocks (memory/proxy.hpp).
-constexpr unsigned kFirstProductUnit = kWarp, kFirstCopyUnit = 2 * kWarp, kFirstPeerUnit = 3 * kWarp;
+/// out of shared memory of each warp's threads, those behind their copies to other blocks, and what the copies out of it write
+/// (memory/proxy.hpp).
+constexpr unsigned kFirstProductUnit = kWarp, kFirstCopyUnit = 2 * kWarp, kFirstPeerUnit = 3 * kWarp,
+                   kFirstWriteUnit = 4 * kWarp;
 
 /// A place in the code in 32 bits: the low 31 bits of an instruction's address, or with the top bit an index
 /// of a Here.

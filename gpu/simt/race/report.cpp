@@ -12,6 +12,7 @@ namespace {
 
 // A reader of the asynchronous proxy reads for a warpgroup or a thread (memory/proxy.hpp).
 unsigned warp_behind(const Mark& m) {
+  if (m.warp >= kFirstWriteUnit) return m.warp - kFirstWriteUnit;
   if (m.warp >= kFirstPeerUnit) return m.warp - kFirstPeerUnit;
   if (m.warp >= kFirstCopyUnit) return m.warp - kFirstCopyUnit;
   if (m.warp >= kFirstProductUnit) return (m.warp - kFirstProductUnit) * kWarpgroupWarps;
@@ -45,6 +46,7 @@ void name_other(RawFinding& finding, const Target& target, const Mark& other, in
 namespace {
 
 const char* verb(const Mark& m, bool shared) {
+  if (m.warp >= kFirstWriteUnit) return "written by a copy out of shared memory";
   if (m.warp >= kFirstCopyUnit && !shared) return "read as a tensor map by a copy";
   if (m.warp >= kFirstPeerUnit) return "read by a copy to another block";
   if (m.warp >= kFirstCopyUnit) return "read by a copy out of it";
@@ -100,6 +102,9 @@ const char* advice(const Thread& t, const Mark& now, const Mark& then, bool othe
   if (!shared && meant_atomic && !both_strong)
     return "volatile is not atomic in CUDA C++: cuda::atomic_ref would be (PLUMB_SIMT_VOLATILE=atomic takes "
            "it so)";
+  if (then.warp >= kFirstWriteUnit)
+    return "cp.async.bulk.wait_group, without .read, by the thread that started the copy, and then an order "
+           "between that thread and this one";
   if (then.warp >= kFirstCopyUnit && !shared)
     return "wait for the copy (its barrier, or cp.async.bulk.wait_group) before its map is changed";
   if (then.warp >= kFirstPeerUnit)

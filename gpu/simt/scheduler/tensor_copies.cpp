@@ -8,6 +8,7 @@
 
 #include "gpu/simt/language/reductions.hpp"
 #include "gpu/simt/language/warpgroup_products.hpp"
+#include "gpu/simt/memory/copy_writes.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -147,7 +148,13 @@ void start_outgoing(Thread& t, OutgoingCopy copy) {
   for (const std::uint32_t at : copy.reads) reader.read(at);
   reader.finish();
   if (checking()) {
-    for (const Move& m : copy.moves) mark_target(copy, m, location);
+    bulk.starting = true;
+    for (const Move& m : copy.moves) {
+      mark_target(copy, m, location);
+      Array* const a = write_by_copy(t, m.to, m.bytes, bulk.closed + 1, location, copy.type != Number::none);
+      if (a != nullptr) bulk.targets.insert(a);
+    }
+    bulk.starting = false;
     resolve_pending();
   }
   if (one_in(2)) move(*t.block, copy);
@@ -276,21 +283,40 @@ void tensormap_replace(void* map, MapField field, unsigned dimension, unsigned l
   put(tiles, map);
 }
 
+namespace {
+
+// What one lane brings, to all of them.
+void hand_on_clock(unsigned, void* const* in, void* const*) {
+  ClockPtr known;
+  for (int lane = 0; lane < kWarp; ++lane) {
+    const ClockPtr& one = *static_cast<const ClockPtr*>(in[lane]);
+    if (one != nullptr) known = one;
+  }
+  for (int lane = 0; lane < kWarp; ++lane) *static_cast<ClockPtr*>(in[lane]) = known;
+}
+
+}  // namespace
+
+// A copy of the whole warp: any of its lanes may make it, and all of them know it afterwards.
 void tensormap_copy_release(void* global_dst, const void* shared_src, int bytes, Here here) {
-  must_be_hopper("tensormap.cp_fenceproxy", here);
+  constexpr const char* kName = "tensormap.cp_fenceproxy";
+  must_be_hopper(kName, here);
   if (bytes != static_cast<int>(kMapBytes)) trap("tensormap.cp_fenceproxy copies 128 bytes", here);
-  const Thread& t = *current().schedule.thread;
-  whole_warp_exchange("tensormap.cp_fenceproxy", nullptr, nullptr, here);
-  if (t.lane == 0) {  // one copy of the whole warp
+  Thread& t = *current().schedule.thread;
+  whole_warp_exchange(kName, nullptr, nullptr, here);
+  ClockPtr known;
+  if (t.lane == elected_rank(kWarp, 0)) {
     if (checking()) {
       access(const_cast<void*>(shared_src), kMapBytes, Access::read, locate(here));
       access(global_dst, kMapBytes, Access::write, locate(here));
       resolve_pending();
+      known = snapshot(t);
     }
     std::memcpy(global_dst, shared_src, kMapBytes);
     map_release(here);
   }
-  whole_warp_exchange("tensormap.cp_fenceproxy", nullptr, nullptr, here);
+  whole_warp_exchange(kName, &hand_on_clock, &known, here);
+  learn(t, known);
 }
 
 void tensor_load(void* shared_dst, const void* map, const int* at, int dimensions, const void* object,
@@ -426,7 +452,18 @@ void bulk_commit(Here here) {
   ++bulk.closed;
 }
 
-void bulk_wait(int pending, bool, Here here) {
+namespace {
+
+// What the thread's copies up to `step` have written is there, and it knows that.
+void settle_targets(Thread& t, BulkGroups& bulk, std::uint32_t step) {
+  if (!checking() || bulk.targets.empty()) return;
+  for (Array* a : bulk.targets) settle_writes(t, *a, step);
+  learn(t, clock_of(*t.block, ProxyUnit::of_writes(t), t.block->generation, step));
+}
+
+}  // namespace
+
+void bulk_wait(int pending, bool read, Here here) {
   Thread& t = *current().schedule.thread;
   t.here = here;
   BulkGroups& bulk = bulk_of(t);
@@ -443,6 +480,7 @@ void bulk_wait(int pending, bool, Here here) {
     if (checking()) learn(t, clock_of(*t.block, unit, t.block->generation, step));
     any = true;
   }
+  if (!read) settle_targets(t, bulk, bulk.closed - static_cast<std::uint32_t>(bulk.committed.size()));
   if (any) ++t.step;
 }
 

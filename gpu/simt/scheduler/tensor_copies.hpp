@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <vector>
 
 #include "gpu/simt/language/async_proxy.hpp"
@@ -48,6 +49,8 @@ struct BulkGroups {
   std::vector<OutgoingCopy> open;
   std::deque<std::vector<OutgoingCopy>> committed;
   std::uint32_t closed = 0;  // groups, ever
+  std::set<Array*> targets;  // that its copies write
+  bool starting = false;     // a copy is being started: what it does is no access by the thread's own
 };
 
 struct Block;

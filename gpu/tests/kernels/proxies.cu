@@ -13,6 +13,7 @@ using plumb::Mbarrier;
 using plumb::shared_address;
 using plumb::TensorMap;
 using plumb::simt_test::MapFault;
+using plumb::simt_test::OutFault;
 using plumb::simt_test::ProxyFault;
 using plumb::simt_test::RegisterFault;
 
@@ -84,7 +85,9 @@ __global__ void map_kernel(const __grid_constant__ TensorMap one, const __grid_c
   __shared__ __align__(128) float b[kCount];
   __shared__ __align__(128) TensorMap own;
   __shared__ Mbarrier full[2];
-  constexpr bool kReplaced = F == MapFault::replaced || F == MapFault::replaced_no_acquire;
+  constexpr bool kByWarp = F == MapFault::replaced_by_warp;
+  constexpr bool kReplaced = F == MapFault::replaced || F == MapFault::replaced_no_acquire || kByWarp ||
+                             F == MapFault::replaced_unmet;
   const int t = threadIdx.x;
   if (t == 0) {
     for (Mbarrier& bar : full) plumb::mbarrier_init(&bar, 1);
@@ -102,16 +105,18 @@ __global__ void map_kernel(const __grid_constant__ TensorMap one, const __grid_c
   __syncthreads();
   if (kReplaced && t < 32) {
     if (t == 0)
-      asm volatile(
+      asm volatile(  // <- own map replace
           "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(shared_address(&own)),
           "l"(second)
           : "memory");
-    __syncwarp();
-    asm volatile(
+    if (F != MapFault::replaced_unmet) __syncwarp();
+    asm volatile(  // <- own map copy
         "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], "
         "128;" ::"l"(slot),
         "r"(shared_address(&own))
         : "memory");
+    if (kByWarp) acquire_map(slot);
+    if (kByWarp && t == 5) load(b, slot, full + 1);
   }
   if (F == MapFault::acquired_early && t == 0) acquire_map(slot);
   if (F == MapFault::in_flight_replace && t == 0) {
@@ -124,7 +129,7 @@ __global__ void map_kernel(const __grid_constant__ TensorMap one, const __grid_c
     if (F != MapFault::no_release) release_map();
   }
   __syncthreads();
-  if (t == 0) {
+  if (t == 0 && !kByWarp) {
     constexpr bool kUnacquired =
         F == MapFault::no_acquire || F == MapFault::acquired_early || F == MapFault::replaced_no_acquire;
     if (!kUnacquired) acquire_map(slot);
@@ -147,6 +152,50 @@ __global__ void map_once_kernel(bool acquires, const TensorMap* slot, float* out
   __syncthreads();
   plumb::mbarrier_wait(&full, 0);
   out[threadIdx.x] = a[threadIdx.x];
+}
+
+// ---- what a copy out of shared memory writes ----
+
+__device__ __forceinline__ void wait_written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+__device__ __forceinline__ void copy_out(bool reduces, float* to, const float* from) {
+  if (reduces) {
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], 256;" ::"l"(to),
+                 "r"(shared_address(from))
+                 : "memory");
+  } else {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" ::"l"(to),  // <- copy out
+                 "r"(shared_address(from))
+                 : "memory");
+  }
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+template <OutFault F>
+__global__ void out_kernel(const float* in, float* out, float* again) {
+  __shared__ __align__(128) float s[64];
+  const int t = threadIdx.x;
+  s[t] = in[t];
+  if (F == OutFault::reduced) out[t] = 0;
+  asm volatile("fence.proxy.async;" ::: "memory");
+  __syncthreads();
+  if (t == 0) {
+    copy_out(F == OutFault::reduced, out, s);
+    if (F == OutFault::read_wait || F == OutFault::overwritten || F == OutFault::two_waits) {
+      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    } else if (F == OutFault::older_group) {
+      asm volatile("cp.async.bulk.wait_group 1;" ::: "memory");
+    } else if (F != OutFault::late_wait) {
+      wait_written();
+    }
+    if (F == OutFault::two_waits) wait_written();
+  }
+  __syncthreads();
+  if (F == OutFault::overwritten) {
+    out[t] = 1;  // <- written over
+  } else {
+    again[t] = out[63 - t];  // <- read back
+  }
+  if (t == 0) wait_written();
 }
 
 // ---- registers of a product ----
@@ -229,6 +278,10 @@ void launch_map(const float* from, void* slot, float* out) {
   plumb::launch(map_kernel<F>, 1, kCount, 0, nullptr, one, two, from + kCount, static_cast<TensorMap*>(slot),
                 out);
 }
+template <OutFault F>
+void launch_out(const float* in, float* out, float* again) {
+  plumb::launch(out_kernel<F>, 1, kCount, 0, nullptr, in, out, again);
+}
 template <RegisterFault F>
 void launch_registers(const float* a, float* out) {
   plumb::launch(register_kernel<F>, 1, 128, 0, nullptr, a, out);
@@ -266,6 +319,8 @@ void proxy_map(MapFault f, const float* from, void* slot, float* out) {
     PLUMB_CASE(MapFault, acquired_early, launch_map)(from, slot, out);
     PLUMB_CASE(MapFault, replaced, launch_map)(from, slot, out);
     PLUMB_CASE(MapFault, replaced_no_acquire, launch_map)(from, slot, out);
+    PLUMB_CASE(MapFault, replaced_by_warp, launch_map)(from, slot, out);
+    PLUMB_CASE(MapFault, replaced_unmet, launch_map)(from, slot, out);
   }
 }
 void proxy_map_once(bool acquires, const void* slot, float* out) {
@@ -275,6 +330,17 @@ void encode_proxy_map(const float* from, void* slot) {
   TensorMap map;
   make_tensor_map(map, from, 1, kCount, kCount, 1, kCount);
   device_copy(slot, &map, sizeof map, nullptr);  // <- map from the host
+}
+void proxy_out(OutFault f, const float* in, float* out, float* again) {
+  switch (f) {
+    PLUMB_CASE(OutFault, none, launch_out)(in, out, again);
+    PLUMB_CASE(OutFault, reduced, launch_out)(in, out, again);
+    PLUMB_CASE(OutFault, two_waits, launch_out)(in, out, again);
+    PLUMB_CASE(OutFault, read_wait, launch_out)(in, out, again);
+    PLUMB_CASE(OutFault, late_wait, launch_out)(in, out, again);
+    PLUMB_CASE(OutFault, overwritten, launch_out)(in, out, again);
+    PLUMB_CASE(OutFault, older_group, launch_out)(in, out, again);
+  }
 }
 void proxy_registers(RegisterFault f, const float* a, float* out) {
   switch (f) {

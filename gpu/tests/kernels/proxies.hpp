@@ -29,7 +29,9 @@ enum class MapFault {
   no_acquire,
   acquired_early,  // before the map was written
   replaced,        // no fault: in shared memory by tensormap.replace, then tensormap.cp_fenceproxy
-  replaced_no_acquire
+  replaced_no_acquire,
+  replaced_by_warp,  // no fault: all lanes acquire, and another lane than the one that replaced copies at once
+  replaced_unmet     // no __syncwarp() between the two: any lane may make the copy of cp_fenceproxy
 };
 /// One block of 64 threads copies 64 numbers twice, by one map in global memory (`slot`, 128 bytes) that is rewritten in between; out: the sum of
 /// the two. `from` has 128 numbers.
@@ -38,6 +40,18 @@ void proxy_map(MapFault f, const float* from, void* slot, float* out);
 void proxy_map_once(bool acquires, const void* slot, float* out);
 /// Writes to `slot` (128 bytes) the map of 64 numbers at `from`.
 void encode_proxy_map(const float* from, void* slot);
+
+enum class OutFault {
+  none,
+  reduced,      // no fault: by cp.reduce.async.bulk
+  two_waits,    // no fault: .read, and the whole wait later
+  read_wait,    // .read alone before others read
+  late_wait,    // behind the barrier that the readers wait for
+  overwritten,  // .read alone before others write
+  older_group   // a wait that lets the copy's group be under way
+};
+/// One block of 64 threads: 64 numbers go to `out` by a bulk copy, and from there to `again`, last first.
+void proxy_out(OutFault f, const float* in, float* out, float* again);
 
 enum class RegisterFault {
   none,

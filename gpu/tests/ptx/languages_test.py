@@ -46,7 +46,12 @@ def kernel_alone(text, name):
 def attack_barriers(executor, case, text):
     """(barriers, [line of a barrier whose lack is not told])."""
     shape = (math.prod(case.block), math.prod(case.grid))
-    barriers, missed = attack(executor, text, shape, lambda module, seed: is_told(case, run(executor, case, module, seed)[0]), ("barrier left out",))
+
+    def found(module, seed):
+        findings = run(executor, case, module, seed)[0]
+        return is_told(case, findings) if case.shared_lines_told else findings
+
+    barriers, missed = attack(executor, text, shape, found, ("barrier left out",))
     return len(barriers), [m.line for m in missed]
 
 

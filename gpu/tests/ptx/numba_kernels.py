@@ -18,7 +18,7 @@ KINDS = {"float32": numba.float32, "float64": numba.float64, "int32": numba.int3
 class Case:
     """A kernel, the launch, arrays and numbers by parameter, and what arrays hold afterwards."""
 
-    shared, written = 0, ()
+    shared, written, shared_lines_told = 0, (), True
 
     def __init__(self, kernel, grid, block, arguments, expected, tolerance=1e-5):
         self.name, self.file, self.kernel = kernel.py_func.__name__, __file__, kernel.py_func

@@ -48,8 +48,8 @@ def module_of(path):
 class Case:
     """A kernel of nvrtc_kernels.cu, the launch, arrays and numbers by parameter, and what arrays hold afterwards."""
 
-    file = SOURCE
-    written = ()  # arrays that it writes beside those
+    file, shared_lines_told = SOURCE, True  # whether lines that touch shared memory tell of a barrier's lack
+    written = ()  # arrays that it writes beside those expected
 
     def __init__(self, name, grid, block, arguments, expected, tolerance=1e-5, shared=0):  # noqa: PLR0917
         self.name, self.grid, self.block, self.shared = name, grid, block, shared
@@ -67,7 +67,7 @@ class Case:
 class OrderCase(Case):
     """A kernel of order_kernels.cu, of whole numbers."""
 
-    file = ORDERS
+    file, shared_lines_told = ORDERS, False
 
     def __init__(self, name, grid, block, arguments, expected, written=()):  # noqa: PLR0917
         super().__init__(name, (grid,), (block,), arguments, expected)

@@ -86,11 +86,11 @@ extern "C" __global__ void handed_on(const int* x, int* o) {
   for (int i = 0; i < 4; ++i) {
     if (threadIdx.x < 32) {
       if (i > 0) asm volatile("barrier.sync 2, 64;" ::: "memory");
-      slot[lane] = x[32 * i + lane];  // shared
+      slot[lane] = x[32 * i + lane];
       asm volatile("barrier.arrive 1, 64;" ::: "memory");
     } else {
       asm volatile("barrier.sync 1, 64;" ::: "memory");
-      o[32 * i + lane] = slot[31 - lane];  // shared
+      o[32 * i + lane] = slot[31 - lane];
       if (i < 3) asm volatile("barrier.arrive 2, 64;" ::: "memory");
     }
   }
@@ -102,10 +102,10 @@ extern "C" __global__ void turned_by_warp(const int* x, int* o) {
   int* mine = s + threadIdx.x / 32 * 32;
   const int lane = threadIdx.x % 32;
   for (int i = 0; i < 3; ++i) {
-    mine[lane] = x[64 * i + threadIdx.x];  // shared
+    mine[lane] = x[64 * i + threadIdx.x];
     __syncwarp();
-    o[64 * i + threadIdx.x] = mine[31 - lane];  // shared
-    __syncwarp();
+    o[64 * i + threadIdx.x] = mine[31 - lane];
+    if (i < 2) __syncwarp();
   }
 }
 
