@@ -23,6 +23,12 @@ import warnings
 
 sys.dont_write_bytecode = True
 warnings.simplefilter("ignore")
+try:
+    from corpus import attack
+    from executor import Executor
+except ImportError as e:
+    print(f"skipped: {e}")
+    sys.exit(77)
 HERE = os.path.dirname(os.path.abspath(__file__))
 LEAST = 95  # per cent
 
@@ -110,7 +116,6 @@ class Score:
 
 def judge(language, asked, executor, score):
     """Attacks the kernels of a language. Raises ImportError where it is not installed."""
-    from corpus import attack
     for kernel, text, shape, is_told in kernels_of(language, executor, asked.library):
         if asked.only not in kernel:
             continue
@@ -132,7 +137,6 @@ def main():
     options.add_argument("--seeds", type=int, default=8)
     options.add_argument("--list", action="store_true")
     asked = options.parse_args()
-    from executor import Executor
     executor, score, skipped = Executor(asked.library), Score(redundant()), []
     for language in asked.language.split(","):
         try:

@@ -31,8 +31,7 @@ extern "C" __global__ void published(int* data, int* flag, int* o) {
     }
     return;
   }
-  while (acquired(flag) == 0) {
-  }
+  while (acquired(flag) == 0) {}
   o[(blockIdx.x - 1) * 32 + threadIdx.x] = data[threadIdx.x];
 }
 
@@ -46,8 +45,7 @@ extern "C" __global__ void fenced(int* data, int* flag, int* o) {
     }
     return;
   }
-  while (relaxed(flag) == 0) {
-  }
+  while (relaxed(flag) == 0) {}
   asm volatile("fence.acq_rel.gpu;" ::: "memory");
   o[(blockIdx.x - 1) * 32 + threadIdx.x] = data[threadIdx.x];
 }
@@ -65,8 +63,7 @@ extern "C" __global__ void locked(const int* x, int* lock, int* o) {
 // Each block adds to the last one's sum, and hands it on by a counter.
 extern "C" __global__ void chained(const int* x, int* count, int* sums) {
   const int b = blockIdx.x;
-  while (acquired(count) != b) {
-  }
+  while (acquired(count) != b) {}
   sums[b] = x[b] + (b > 0 ? sums[b - 1] : 0);
   int was;
   asm volatile("atom.acq_rel.gpu.global.add.s32 %0, [%1], 1;" : "=r"(was) : "l"(count) : "memory");
@@ -110,21 +107,23 @@ extern "C" __global__ void turned_by_warp(const int* x, int* o) {
 }
 
 __device__ void init(u64* barrier, int count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count) : "memory");
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count)
+               : "memory");
 }
 __device__ void arrive(u64* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 __device__ void wait(u64* barrier, int parity) {
   asm volatile(
-      "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; @!done bra again; }" ::"r"(
-          shared_address(barrier)),
+      "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; @!done bra again; "
+      "}" ::"r"(shared_address(barrier)),
       "r"(parity)
       : "memory");
 }
 __device__ bool elected() {
   int leads;
-  asm volatile("{ .reg .pred p; .reg .b32 lane; elect.sync lane|p, -1; selp.s32 %0, 1, 0, p; }" : "=r"(leads));
+  asm volatile("{ .reg .pred p; .reg .b32 lane; elect.sync lane|p, -1; selp.s32 %0, 1, 0, p; }"
+               : "=r"(leads));
   return leads != 0;
 }
 __device__ void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
@@ -147,10 +146,11 @@ extern "C" __global__ void ring(const int* x, int* o, int tiles) {
       }
       const unsigned bar = shared_address(full + t % 2);
       asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 256;" ::"r"(bar) : "memory");
-      asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];" ::"r"(
-                       shared_address(tile[t % 2])),
-                   "l"(x + 64 * t), "r"(bar)
-                   : "memory");
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];" ::"r"(
+              shared_address(tile[t % 2])),
+          "l"(x + 64 * t), "r"(bar)
+          : "memory");
     }
     return;
   }
@@ -190,7 +190,8 @@ extern "C" __global__ void stored_and_read(const int* x, int* o, int* again) {
   fence_async();
   __syncthreads();
   if (k == 0) {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" ::"l"(o), "r"(shared_address(tile))
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" ::"l"(o),
+                 "r"(shared_address(tile))
                  : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
@@ -208,7 +209,8 @@ extern "C" __global__ void arriving(const int* x, int* o) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(s + 4 * threadIdx.x)),
                "l"(x + 4 * threadIdx.x)
                : "memory");
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(&full)) : "memory");
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(&full))
+               : "memory");
   wait(&full, 0);
   for (int i = 0; i < 4; ++i) o[64 * i + threadIdx.x] = s[255 - 64 * i - threadIdx.x];
 }
