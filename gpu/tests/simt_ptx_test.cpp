@@ -179,6 +179,23 @@ TEST_CASE("bulk copies that are misaligned, never waited for, or fewer than anno
   const auto findings = expect_finding(FindingKind::deadlock, "mbarriers", "missing bytes");
 }
 
+TEST_CASE("a wait that is over at once lets no copy land whose bytes nobody announced") {
+  if (!checked()) return;
+  alignas(16) static const std::vector<int> in = counting(64);
+  std::vector<int> out(64);
+  int reported = 0;
+  for (std::uint64_t seed = 0; seed < 4 * kSeeds; ++seed) {
+    Run run(seed);
+    plumb::simt::add_array("in", in.data(), in.size() * sizeof(int), true, false);
+    mbarrier_bytes_unannounced(in.data(), run.output(out));
+    reported += reports(Run::findings(), FindingKind::async_copy_not_waited_for,
+                        line_of("mbarriers", "unannounced read"))
+                    ? 1
+                    : 0;
+  }
+  CHECK(reported > static_cast<int>(2 * kSeeds));  // in the others the copy was faster than the thread
+}
+
 TEST_CASE("registers, vectors, bits and votes of inline PTX give what PTX defines") {
   alignas(16) static const float in[4] = {2, 3, 5, 7};
   std::vector<unsigned> out(32 * kPtxNumbers);

@@ -321,7 +321,8 @@ void object_barrier_wait(const void* key, unsigned phase, Here here) {
   t.mask = 0;
   if (&home_of(t, key) != &b)
     trap("a wait for a barrier of another block: only its own may wait there", here);
-  land_some(b);
+  // not where the phase is over: what is under way then is what nobody waits for
+  if (b.objects[key].phase == phase) land_some(b);
   if (b.objects[key].phase == phase) {
     b.objects[key].waiting.push_back(t.id);
     t.state = ThreadState::named_barrier;

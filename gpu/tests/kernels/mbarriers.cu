@@ -208,6 +208,21 @@ __global__ void bytes_missing_kernel(const int* in, int* out) {
   out[0] = tile[0];
 }
 
+// The arrival announces no bytes, so that the wait of all threads is over at once.
+__global__ void bytes_unannounced_kernel(const int* in, int* out) {
+  alignas(16) __shared__ int tile[64];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) {
+    plumb::mbarrier_init(&bar, 1);
+    arrive(&bar);
+    plumb::bulk_copy(tile, in, 256, &bar);  // <- unannounced copy
+  }
+  __syncthreads();
+  plumb::mbarrier_wait(&bar, 0);
+  __syncthreads();
+  out[threadIdx.x] = tile[63 - threadIdx.x];  // <- unannounced read
+}
+
 }  // namespace
 
 namespace plumb::simt_test {
@@ -226,6 +241,9 @@ void mbarrier_states(const int* in, int* out) { launch(states_kernel, 1, 64, 0, 
 void ptx_loop(int* out) { launch(loop_kernel<int>, 1, 1, 0, nullptr, out); }
 void mbarrier_unfinished(const int* in) { launch(unfinished_kernel, 1, 1, 0, nullptr, in); }
 void mbarrier_misaligned(const int* in) { launch(misaligned_bulk_kernel, 1, 1, 0, nullptr, in); }
+void mbarrier_bytes_unannounced(const int* in, int* out) {
+  launch(bytes_unannounced_kernel, 1, 64, 0, nullptr, in, out);
+}
 void mbarrier_bytes_missing(const int* in, int* out) {
   launch(bytes_missing_kernel, 1, 1, 0, nullptr, in, out);
 }

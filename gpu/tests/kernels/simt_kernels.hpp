@@ -199,6 +199,7 @@ void ptx_loop(int* out);                                                     // 
 void mbarrier_unfinished(const int* in);                                     // 64, as below
 void mbarrier_misaligned(const int* in);
 void mbarrier_bytes_missing(const int* in, int* out);
+void mbarrier_bytes_unannounced(const int* in, int* out);  // 64
 
 // half.cu: pointers are to halves where they are void
 void half_sum(Form f, int threads, const void* in, void* out);

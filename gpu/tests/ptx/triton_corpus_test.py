@@ -57,7 +57,7 @@ def run(executor, case, module, metadata, seed=0):
     """(findings, arrays by name) of a launch of a module that was loaded."""
     kernel = executor.kernels(module)[0]
     executor.begin(seed=seed)
-    arrays = fresh(executor, case.arguments, (*case.expected, "o", "c", "lock"))
+    arrays = fresh(executor, case.arguments, (*case.expected, "o", "c", "lock", "again"))
     values = [ctypes.c_void_p(arrays[name].ctypes.data) if name in arrays else number(case.arguments[name])
               for name in case.kernel.arg_names if name in case.arguments]
     size = max(getattr(metadata, "global_scratch_size", 0) * int(np.prod(case.grid)), 1)
