@@ -16,6 +16,7 @@ BUILD = os.path.abspath(sys.argv.pop(1))
 os.environ["PLUMB_SIMT_BUILD"] = BUILD
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
+import mutants  # noqa: E402
 from executor import Executor  # noqa: E402
 
 KERNELS = os.path.join(HERE, "kernels.ptx")
@@ -31,9 +32,11 @@ class Pair(ctypes.Structure):
 class Modules(unittest.TestCase):
     executor = Executor(os.path.join(BUILD, "lib/libplumb_simt_ptx.so"))
 
-    def launch(self, kernel, values, block=64, shared=0, text=TEXT, name=KERNELS, grid=1):
+    def launch(self, kernel, values, block=64, shared=0, text=TEXT, name=KERNELS, grid=1, mutant=None):
         """Findings; `values`: ctypes arrays become arrays of the run, of which those named below are written by nobody yet."""
         module = self.executor.load(text, name)
+        if mutant is not None:
+            self.executor.set(module, mutants.VARIABLE, mutant)
         self.executor.begin(seed=3)
         handed = []
         for k, v in enumerate(values):
@@ -63,6 +66,37 @@ class Modules(unittest.TestCase):
         self.assertEqual({races[0]["at"]["line"], races[0]["other"]["line"]}, {37, 38})
         self.assertEqual(races[0]["at"]["file"], "kernels.cu")
         self.assertRegex(races[0]["at"]["by"], r"kernels\.ptx:\d+$")
+
+    def test_all_mutants_of_a_module_are_one_module(self):
+        text, made = mutants.schema(TEXT, ("barrier left out",), warps=2)
+        self.assertEqual(text.count("\n"), TEXT.count("\n"))
+        lines = [k for k, line in enumerate(TEXT.splitlines(), 1) if "bar.sync" in line]
+        self.assertEqual([m.line for m in made], lines)
+        x, out = (ctypes.c_int * 64)(*range(64)), (ctypes.c_int * 64)()
+        self.right("reversed", [x, out], shared=256, text=text, mutant=0)
+        self.assertEqual(list(out), list(range(63, -1, -1)))
+        for m in made:
+            told = [f["kind"] for f in self.launch("reversed", [x, out], shared=256, text=text, mutant=m.number)]
+            self.assertEqual("race" in told, m.line == 281, m.line)
+
+    def test_what_stands_in_place_of_an_instruction(self):
+        for text, others in (
+                ("bar.sync 0", ["", "bar.warp.sync -1"]), ("@!%p1 bar.sync 1, 64", [""]), ("barrier.cluster.wait.acquire.aligned", [""]),
+                ("membar.gl", ["", "membar.cta", "fence.acq_rel.gpu"]), ("fence.sc.gpu", ["", "fence.sc.cta", "fence.acq_rel.gpu"]),
+                ("fence.proxy.async", [""]), ("cp.async.wait_group 2", ["", "cp.async.wait_group 3"]),
+                ("cp.async.bulk.wait_group 0", ["", "cp.async.bulk.wait_group 1", "cp.async.bulk.wait_group.read 0"]),
+                ("mbarrier.try_wait.parity.shared.b64 p, [%r1+8], %r2",
+                 ["setp.eq.u32 p, 0, 0", "xor.b32 %plumb_mutant_other, %r2, 1; mbarrier.try_wait.parity.shared.b64 p, [%r1+8], %plumb_mutant_other"]),
+                ("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 64",
+                 [f"mbarrier.arrive{x}.shared::cta.b64 _, [%r1]{n}" for x, n in (("", ""), (".expect_tx", ", 80"), (".expect_tx", ", 48"))]),
+                ("st.release.gpu.global.u32 [%d1], 1", ["st.relaxed.gpu.global.u32 [%d1], 1", "st.release.cta.global.u32 [%d1], 1"]),
+                ("atom.global.gpu.acq_rel.add.u32 %r1, [%d1], 1",
+                 [f"atom.global.{x}.add.u32 %r1, [%d1], 1" for x in ("gpu.relaxed", "gpu.acquire", "gpu.release", "cta.acq_rel")]),
+                ("st.shared.u32 [%r1], 1", []), ("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1}, %d1, %d2, 1, 1, 1, 0, 0", [])):
+            made = mutants.schema(HEAD + ".visible .entry k() {\n  " + text + ";\n  ret;\n}\n", warps=4, blocks=2)[1]
+            self.assertEqual([m.by for m in made], others, text)
+        alone = mutants.schema(HEAD + ".visible .entry k() { bar.sync 0; membar.gl; }", warps=1, blocks=1)[1]
+        self.assertEqual([m.kind for m in alone], ["barrier left out", "fence left out", "fence's order weakened"])
 
     def test_lines_that_a_compiler_counts_within_inline_asm_are_no_places(self):
         text = HEAD + """.file 1 "source.py"
