@@ -81,7 +81,7 @@ class Modules(unittest.TestCase):
 
     def test_what_stands_in_place_of_an_instruction(self):
         for text, others in (
-                ("bar.sync 0", ["", "bar.warp.sync -1"]), ("@!%p1 bar.sync 1, 64", [""]), ("barrier.cluster.wait.acquire.aligned", [""]),
+                ("bar.sync 0", ["", "bar.warp.sync -1"]), ("@!%p1 bar.sync 1, 64", ["", "bar.sync 1, 96"]), ("barrier.cluster.wait.acquire.aligned", [""]),
                 ("membar.gl", ["", "membar.cta", "fence.acq_rel.gpu"]), ("fence.sc.gpu", ["", "fence.sc.cta", "fence.acq_rel.gpu"]),
                 ("fence.proxy.async", [""]), ("cp.async.wait_group 2", ["", "cp.async.wait_group 3"]),
                 ("cp.async.bulk.wait_group 0", ["", "cp.async.bulk.wait_group 1", "cp.async.bulk.wait_group.read 0"]),
@@ -92,6 +92,7 @@ class Modules(unittest.TestCase):
                 ("st.release.gpu.global.u32 [%d1], 1", ["st.relaxed.gpu.global.u32 [%d1], 1", "st.release.cta.global.u32 [%d1], 1"]),
                 ("atom.global.gpu.acq_rel.add.u32 %r1, [%d1], 1",
                  [f"atom.global.{x}.add.u32 %r1, [%d1], 1" for x in ("gpu.relaxed", "gpu.acquire", "gpu.release", "cta.acq_rel")]),
+                ("mbarrier.init.shared::cta.b64 [%r1], 2", [f"mbarrier.init.shared::cta.b64 [%r1], {n}" for n in (3, 1)]),
                 ("st.shared.u32 [%r1], 1", []), ("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1}, %d1, %d2, 1, 1, 1, 0, 0", [])):
             made = mutants.schema(HEAD + ".visible .entry k() {\n  " + text + ";\n  ret;\n}\n", warps=4, blocks=2)[1]
             self.assertEqual([m.by for m in made], others, text)

@@ -20,12 +20,11 @@ def parity_flipped(m):
     return f"xor.b32 %{VARIABLE}_other, {m[4]}, 1; {m[1]} {m[2]}, {m[3]}, %{VARIABLE}_other"
 
 
-def more_bytes(m):
-    return f"{m[1]}, {int(m[2], 0) + 16}"
+def more(by):
+    return lambda m: f"{m[1]}, {int(m[2], 0) + by}"
 
 
-def fewer_bytes(m):
-    return f"{m[1]}, {int(m[2], 0) - 16}"
+OF_NUMBER = r"(\d+|0x[0-9a-f]+)"
 
 
 ORDERED = r"(?:ld|st|atom|red)\.(?:\w+(?:::\w+)?\.)*"
@@ -38,6 +37,9 @@ TABLE = [
     ("barrier left out", r"barrier\.cluster\.wait.*", "", None),
     ("barrier narrowed", r"(?:bar|barrier)\.sync(?:\.aligned)? 0(?:, \w+)?", "bar.warp.sync -1", "warps"),
     ("barrier narrowed", r"barrier\.cluster\.arrive(?:\.release)?(\.aligned)?", r"barrier.cluster.arrive.relaxed\1", None),
+    ("barrier of other threads", r"((?:bar|barrier)\.(?:sync|arrive)\S* \w+), " + OF_NUMBER, more(32), None),
+    ("barrier of other threads", r"(mbarrier\.init\S* \[.*?\]), " + OF_NUMBER, more(1), None),
+    ("barrier of other threads", r"(mbarrier\.init\S* \[.*?\]), " + OF_NUMBER, more(-1), None),
     ("fence left out", r"membar\..*|fence\.(?!proxy|mbarrier).*", "", None),
     ("fence narrowed", r"membar\.(?:gl|sys)", "membar.cta", "blocks"),
     ("fence narrowed", r"(fence\.(?:sc|acq_rel)\.)(?:gpu|sys|cluster)", r"\1cta", "blocks"),
@@ -54,8 +56,8 @@ TABLE = [
     ("arrival left out", r"mbarrier\.arrive\.(?!expect_tx).*|cp\.async\.mbarrier\.arrive.*", "", None),
     ("bytes not announced", r"mbarrier\.arrive\.expect_tx(\S*) (\S+), (\[.*?\]), .*", r"mbarrier.arrive\1 \2, \3", None),
     ("bytes not announced", r"mbarrier\.expect_tx.*", "", None),
-    ("more bytes announced", r"(mbarrier\.(?:arrive\.)?expect_tx\S* .*), (\w+)", more_bytes, None),
-    ("fewer bytes announced", r"(mbarrier\.(?:arrive\.)?expect_tx\S* .*), (\w+)", fewer_bytes, None),
+    ("more bytes announced", r"(mbarrier\.(?:arrive\.)?expect_tx\S* .*), " + OF_NUMBER, more(16), None),
+    ("fewer bytes announced", r"(mbarrier\.(?:arrive\.)?expect_tx\S* .*), " + OF_NUMBER, more(-16), None),
     ("commit left out", r"(?:cp\.async|cp\.async\.bulk|wgmma)\.commit_group.*", "", None),
     ("order weakened", rf"({ORDERED})(?:acquire|release|acq_rel)\b(.*)", r"\1relaxed\2", None),
     ("order weakened", rf"({ORDERED})acq_rel\b(.*)", r"\1acquire\2", None),

@@ -379,9 +379,9 @@ def product_cases():
                    num_stages=stages)
     yield Case(matmul, (1, 1), {"a": a, "b": b, "c": Unset((64, 64)), "N": 64, "K": 64}, {"c": product},
                {"BM": 64, "BN": 64, "BK": 32}, 1e-3, num_stages=2, num_warps=4)
-    p, q = drawn(26, 64, 160, kind=np.float16), drawn(27, 160, 64, kind=np.float16)
+    p, q = drawn(26, 64, 192, kind=np.float16), drawn(27, 192, 64, kind=np.float16)
     for apart in (False, True):  # TMA by maps that the kernel makes; with True, warps that load and warps that multiply, and stages that are filled again
-        yield Case(matmul_by_descriptors, (1, 1), {"a": p, "b": q, "c": Unset((64, 64), np.float16), "M": 64, "N": 64, "K": 160},
+        yield Case(matmul_by_descriptors, (1, 1), {"a": p, "b": q, "c": Unset((64, 64), np.float16), "M": 64, "N": 64, "K": 192},
                    {"c": p.astype(np.float32) @ q.astype(np.float32)},
                    {"BM": 64, "BN": 64, "BK": 32, "APART": apart}, 2e-2, chips=(90,), num_stages=2 + apart)
     x, y = drawn(22, 32, 64), drawn(23, 64, 32)
