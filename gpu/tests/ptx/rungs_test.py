@@ -28,6 +28,8 @@ sys.path.insert(0, os.path.join(ROOT, "gpu/simt/ptx"))
 import split_modules  # noqa: E402
 
 FLAGS = ["-ptx", "-arch=sm_90a", "-lineinfo", "-std=c++17", "-I", ROOT]
+# planted faults that only C++ can show, and why
+BY_CPP_ALONE = {"mutant/element_beside_what_a_lane_holds": "an own array that nvcc keeps in registers has no element beside it"}
 SECONDS = 600  # of a record: the first that launches a kernel compiles it
 
 
@@ -71,7 +73,7 @@ def records_of(build, operator, words, report, kernels):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     with open(report, encoding="utf-8") as file:
         found = [json.loads(line) for line in file]
-    if len(found) < 2:
+    if not any("verdict" in r or "mutant" in r for r in found):
         sys.exit(f"error: {before}{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     return found, before + " ".join(command)
 
@@ -86,9 +88,17 @@ def judged(build, operator, names, report, shard, kernels=None):
 
 
 def attacked(build, operator, report, kernels=None):
-    """{("planted faults", mutant): (whether it is killed on the executor, how, command)} of the operator's mutants."""
+    """{(what, mutant): (whether it is killed on the executor, how, command)} of the operator's mutants: in any way, and by the race check."""
     found, command = records_of(build, operator, ["--mutants"], report, kernels)
-    return {("planted faults", r["mutant"]): (r["simt"], r["how"], command) for r in found if r.get("simt", "-") != "-"}
+    faults = {}
+    for r in found:
+        ways = {way: r.get(way, "-") for way in ("numeric", "repeat", "simt", "race")}
+        if set(ways.values()) == {"-"} or r["mutant"] in BY_CPP_ALONE:
+            continue
+        faults["planted faults", r["mutant"]] = ("killed" if "killed" in ways.values() else "survived", r["how"], command)
+        if ways["race"] != "-":
+            faults["races of planted faults", r["mutant"]] = (ways["race"], r["how"], command)
+    return faults
 
 
 def compared(operator, by_cpp, by_ptx):
