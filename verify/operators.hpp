@@ -23,6 +23,7 @@
 #include "reference/ops/spmm.hpp"
 #include "reference/ops/spmv.hpp"
 #include "reference/ops/swiglu.hpp"
+#include "reference/ops/topk.hpp"
 #include "reference/ops/transpose.hpp"
 
 namespace plumb {
@@ -33,6 +34,7 @@ struct OperatorList {};
 // One line per operator, a new one on top; reports follow this order.
 // clang-format off
 using Operators = OperatorList<
+    TopK,
     LayerNorm,
     Attention,
     CausalAttention,

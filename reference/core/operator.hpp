@@ -50,6 +50,26 @@ struct Instance {
       false;  // a constant or all-zero answer is correct for this case (nothing to sum, zero sizes)
 };
 
+/// What each row of an output may choose from, where the output holds places of candidates and several answers are legal: the columns of the
+/// largest elements of a row, of which some are equal. A candidate may stand from position `first` to position `last` of its row, once; at
+/// none where `last` is before `first`, as it is at the beginning.
+struct Candidates {
+  Candidates(std::int64_t rows, std::int64_t in_each_row)
+      : in_row(in_each_row),
+        value(static_cast<std::size_t>(rows * in_row)),
+        first(value.size()),
+        last(value.size()) {
+    for (std::int32_t& position : last) position = -1;
+  }
+  void allow(std::int64_t row, std::int64_t candidate, std::int64_t from, std::int64_t to) {
+    const auto at = static_cast<std::size_t>(row * in_row + candidate);
+    first[at] = static_cast<std::int32_t>(from), last[at] = static_cast<std::int32_t>(to);
+  }
+  std::int64_t in_row;
+  LargeArray<double> value;  // (rows, in_row), as the others: what a candidate is
+  LargeArray<std::int32_t> first, last;
+};
+
 /// The oracle's answer for one output array, packed row-major: value, magnitude M = sum |a||b|, and number of terms.
 struct ReferenceArray {
   LargeArray<double> value, magnitude;
@@ -58,6 +78,10 @@ struct ReferenceArray {
   Arithmetic::Transform transform = Arithmetic::Transform::winograd;
   LargeArray<std::int32_t> terms;
   bool moved = false;  // copies of inputs: a zero has the sign of the value that it is a copy of
+  // of places: the legal ones, of which `value` holds one choice. What a variant chose is judged, whichever it is, and runs may differ in it
+  std::shared_ptr<const Candidates> candidates;
+  int chosen_by = -1;  // of the values at such places: the output that holds the places
+  [[nodiscard]] bool leaves_choice() const { return candidates != nullptr || chosen_by >= 0; }
   /// What errors under `arithmetic` are measured against, per element; empty where the operator knows no such arithmetic.
   [[nodiscard]] const LargeArray<double>& magnitude_under(Arithmetic arithmetic) const {
     static const LargeArray<double> none;

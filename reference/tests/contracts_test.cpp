@@ -28,6 +28,7 @@
 #include "reference/ops/spmm.hpp"
 #include "reference/ops/spmv.hpp"
 #include "reference/ops/swiglu.hpp"
+#include "reference/ops/topk.hpp"
 #include "reference/ops/transpose.hpp"
 
 namespace {
@@ -61,6 +62,7 @@ TEST_CASE("each_scalar of every contract names every member of its Problem, each
   names_every_scalar<plumb::SkinnyGemm>();
   names_every_scalar<plumb::Spmm>();
   names_every_scalar<plumb::Spmv>();
+  names_every_scalar<plumb::TopK>();
   names_every_scalar<plumb::Transpose>();
   names_every_scalar<plumb::Attention>();
   names_every_scalar<plumb::BiasGeluResidual>();

@@ -114,7 +114,8 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "built with strict flags."},
     {"reproducible",
      "Same input and layout, same bits. Assumed of every variant, and tested; Traits{}.not_reproducible() "
-     "gives it up."},
+     "gives it up. Not asked of outputs in which the contract leaves a choice, such as topk's columns of "
+     "equal elements: runs may choose otherwise."},
     {"flushed",
      "Arithmetic in which additions turn subnormal addends and sums into 0, as fp32 atomicAdd in global "
      "memory does. Declared by Traits{}.flushes_subnormals(): the bound is then larger by n + 1 times the "

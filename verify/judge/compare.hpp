@@ -15,6 +15,7 @@ struct Miss {
   double got = 0, want = 0, error = 0, bound = 0;
   std::int32_t terms = 0;
   std::uint64_t bits = 0;  // of what was got
+  std::string why = {};    // where several answers are legal: why this is none of them
 };
 
 /// One output array against its oracle.

@@ -71,6 +71,7 @@ std::string ratio_text(double ratio) {
 std::string describe_miss(const Segment& s, const Miss& m) {
   // as many digits as tell two numbers of the format apart
   const int digits = static_cast<int>(facts(s.kind).digits * std::log10(2.0)) + 1;
+  if (!m.why.empty()) return fmt::format("{}: got {:.{}g}, {}", place_of(s, m.index), m.got, digits, m.why);
   std::string text =
       fmt::format("{}: got {:.{}g}, want {:.{}g}", place_of(s, m.index), m.got, digits, m.want, digits);
   if (std::isfinite(m.error)) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "reference/core/dtype.hpp"
+#include "verify/judge/choices.hpp"
 #include "verify/judge/elements.hpp"
 
 namespace plumb {
@@ -33,17 +34,24 @@ std::vector<GivenOutput> judge_given(const OperatorEntry& entry, const GivenCall
   const std::unique_ptr<PreparedCase> prepared = entry.prepare(call);
   const Tolerance tolerance{Fill::own, arithmetic, call.dtype, true};
   const bool nan_in_data = std::any_of(call.arrays.begin(), call.arrays.end(), holds_nan);
-  std::vector<GivenOutput> all;
+  std::vector<Segment> segments;
   for (const ArrayInfo& a : call.arrays) {
-    if (!a.output) continue;
-    const auto o = all.size();
-    const Segment s = segment_of(a);
+    if (a.output) segments.push_back(segment_of(a));
+  }
+  std::vector<WrittenOutput> written;
+  for (std::size_t o = 0; o < segments.size(); ++o)
+    written.push_back({&segments[o], static_cast<const std::byte*>(outputs[o])});
+  const ChosenAnswer answer(prepared->reference(), written);
+  std::vector<GivenOutput> all;
+  for (std::size_t o = 0; o < segments.size(); ++o) {
+    const Segment& s = segments[o];
     const LargeArray<double>& bound = prepared->bounds(static_cast<int>(o), arithmetic, true);
-    const Expected expected{&prepared->reference().outputs[o], &bound,
-                            is_floating(a.kind) ? tolerance.unit() : 0, tolerance.eta(), nan_in_data};
+    const Expected expected{&answer.output(o), &bound, is_floating(s.kind) ? tolerance.unit() : 0,
+                            tolerance.eta(), nan_in_data};
     GivenOutput& said = all.emplace_back();
-    said.name = a.name;
-    said.comparison = compare(s, static_cast<const std::byte*>(outputs[o]), expected, Poison::nan_payload);
+    said.name = s.name;
+    said.comparison = compare(s, written[o].image, expected, Poison::nan_payload);
+    answer.explain(o, said.comparison.first);
     for (std::int64_t i = 0; i < s.elements(); ++i)
       said.unbounded += std::isinf(bound[static_cast<std::size_t>(i)]) ? 1 : 0;
     for (const Miss& m : said.comparison.first) said.misses.push_back(describe_miss(s, m));

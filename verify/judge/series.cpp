@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "verify/judge/checks.hpp"
+#include "verify/judge/choices.hpp"
 
 namespace plumb {
 
@@ -17,12 +18,16 @@ void Series::add(const ImageLayout& layout, const std::byte* after, bool keep_bi
   const Poison poison = layout.placement().poison;
   JudgedRun& run = runs.emplace_back();
   run.environment = std::move(environment);
+  std::vector<WrittenOutput> written;
+  for (const Segment& s : outputs) written.push_back({&s, after});
+  const ChosenAnswer answer(prepared.reference(), written);
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const Segment& s = outputs[o];
-    const Expected expected{&prepared.reference().outputs[o],
+    const Expected expected{&answer.output(o),
                             &prepared.bounds(static_cast<int>(o), traits.arithmetic, tolerance.tensor_cores),
                             is_floating(s.kind) ? tolerance.unit() : 0, tolerance.eta(), nan_in_data};
     run.outputs.push_back(parts.compare(s, after, expected, poison));
+    answer.explain(o, run.outputs.back().first);
     run.failed = run.failed || run.outputs.back().misses > 0;
     if (keep_bits) run.bits.push_back(elements_of(s, after));
     clear_written(s, after, poison, unwritten[o]);
