@@ -52,7 +52,8 @@ struct Instance {
 
 /// What each row of an output may choose from, where the output holds places of candidates and several answers are legal: the columns of the
 /// largest elements of a row, of which some are equal. A candidate may stand from position `first` to position `last` of its row, once; at
-/// none where `last` is before `first`, as it is at the beginning.
+/// none where `last` is before `first`, as it is at the beginning. Equal candidates have the same positions. Where those of two overlap in
+/// part, and their order is sure all the same, the other order passes too.
 struct Candidates {
   Candidates(std::int64_t rows, std::int64_t in_each_row)
       : in_row(in_each_row),

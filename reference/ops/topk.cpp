@@ -21,8 +21,8 @@
 namespace plumb {
 namespace {
 
-const std::vector<std::string> kSpecialWords = {"none",       "equal", "zeros",   "ascending",
-                                                "descending", "nan",   "infinite"};
+const std::vector<std::string> kSpecialWords = {"none",       "equal", "zeros",    "ascending",
+                                                "descending", "nan",   "infinite", "subnormal"};
 
 // NaN before numbers, numbers from the largest to the smallest; -0 is 0.
 template <class T>
@@ -32,20 +32,23 @@ bool is_larger(T a, T b) {
 
 // A row in which elements are equal, or stand in order. `odd` rows have it in another way.
 template <class T>
-void make_special(T* row, std::int64_t cols, const std::string& special, bool odd) {
+void make_special(T* row, std::int64_t cols, const std::string& special, bool odd, Format stored) {
   constexpr T kInf = std::numeric_limits<T>::infinity(), kNan = std::numeric_limits<T>::quiet_NaN();
   if (special == "equal") std::fill_n(row, cols, row[0]);
   if (special == "ascending") std::sort(row, row + cols, [](T a, T b) { return is_larger(b, a); });
   if (special == "descending") std::sort(row, row + cols, is_larger<T>);
+  if (special == "subnormal") make_subnormal(row, cols, stored);
   for (std::int64_t j = 0; j < cols; ++j) {
-    if (special ==
-        "zeros") {  // of either sign: the largest elements; or all but every fifth one, which is above
+    if (special == "zeros") {
+      // zeros of either sign are the largest elements; or all are below them but every fifth one
       const T above = j % 5 == 4 ? std::fabs(row[j]) : T(0);
       row[j] = j % 3 == 2 ? -std::fabs(row[j]) : odd ? above : T(0);
       if (row[j] == 0 && j % 2 == 0) row[j] = -T(0);
-    } else if (special == "nan" && (odd ? j % 2 == 0 : j == 0 || j == cols - 1)) {  // of either sign
-      row[j] = j % 4 == 0 ? kNan : -kNan;
-    } else if (special == "infinite") {  // masked but for every seventh; or +Inf at every second one
+    } else if (special == "nan") {
+      // NaN of either sign at both ends; or at every second place
+      if (odd ? j % 2 == 0 : j == 0 || j == cols - 1) row[j] = j % 4 == 0 ? kNan : -kNan;
+    } else if (special == "infinite") {
+      // masked but for every seventh; or +Inf at every second place
       if (odd ? j % 2 == 1 : j % 7 != 3) row[j] = odd ? kInf : -kInf;
     }
   }
@@ -61,7 +64,7 @@ void sort_columns(const T* row, std::vector<std::int32_t>& columns) {
 
 }  // namespace
 
-// special=WORD changes all rows (make_special). NaN and infinities are those of fill hostile.
+// special=WORD changes all rows (make_special). NaN and infinities are those of fill hostile, subnormals those of fill real.
 void TopK::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows", {.role = "rows", .timed = timed_size(1, 1'000'000)})
@@ -76,12 +79,15 @@ void TopK::describe(CaseSpace& space) {
               .elements = [=](const Point& p) { return elements(p) + 2 * answers(p); },
               .where = {[](const Point& p) { return p["k"] <= p["cols"]; },
                         [](const Point& p) {
-                          const std::string& special = p.word("special");
-                          return (special != "nan" && special != "infinite") || p.word("fill") == "hostile";
+                          const std::string &special = p.word("special"), &fill = p.word("fill");
+                          if (special == "subnormal") return fill == "real";
+                          return (special != "nan" && special != "infinite") || fill == "hostile";
                         }}});
   space.alike({"cols", "k"}).count("elements", elements);
   space.one_case({"more than a block holds", "rows=2,cols=2503,k=257,special=none|equal|zeros,fill=exact",
                   "equal elements in rows that are taken in pieces", Met::dear});
+  space.one_case({"the largest behind 16 bits", "rows=1,cols=70001,k=2,special=ascending,fill=real",
+                  "columns that 16 bits do not hold"});
 }
 
 void TopK::cases(CaseList& list) {
@@ -105,6 +111,8 @@ void TopK::cases(CaseList& list) {
   for (const char* const special : {"nan", "infinite"})
     list.add(Tier::smoke, fmt::format("rows=13,cols=70,k=6,special={}", special), {hostile},
              "more NaN, or infinities of one sign, than are asked for, and fewer");
+  list.add(Tier::smoke, "rows=13,cols=70,k=6,special=subnormal", {real},
+           "subnormal elements are told apart, and from 0");
   list.add_hostile(Tier::smoke, "rows=35,cols=37,k=5", 7, "every special value at every class of position");
 
   list.add(Tier::full, "rows=65536,cols=256,k=8", {exact, real}, "a router's tokens at size");
@@ -124,7 +132,8 @@ void TopK::make(const Case& c, Instance<TopK, T>& instance) {
     throw Error(fmt::format("case '{}': unknown special '{}'{} (known: {})", c.id(), special,
                             did_you_mean(special, kSpecialWords), fmt::join(kSpecialWords, ", ")));
   }
-  for (std::int64_t i = 0; i < rows; ++i) make_special(x + i * cols, cols, special, i % 2 == 1);
+  for (std::int64_t i = 0; i < rows; ++i)
+    make_special(x + i * cols, cols, special, i % 2 == 1, facts(c.dtype).in);
   instance.in.x = {x, rows, cols, cols};
   instance.out.values = {nullptr, rows, k, k};
   instance.out.indices = {nullptr, rows, k, k};

@@ -57,6 +57,7 @@ void choose_row(Row row, const double* got, double* of_oracle, std::int64_t cols
 
 ChosenAnswer::ChosenAnswer(const Reference& reference, const std::vector<WrittenOutput>& outputs)
     : reference_(reference), written_(outputs) {
+  if (outputs.empty()) return;
   for (std::size_t o = 0; o < reference.outputs.size(); ++o) {
     if (reference.outputs[o].candidates != nullptr) take_places(o);
   }

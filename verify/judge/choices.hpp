@@ -22,7 +22,7 @@ struct WrittenOutput {
 /// each gets a legal value that the variant did not take. All that is handed over outlives it.
 class ChosenAnswer {
  public:
-  /// `outputs`: all of them, in the order of the contract.
+  /// `outputs`: all of them, in the order of the contract; none where nothing was written: the answer is the oracle's.
   ChosenAnswer(const Reference& reference, const std::vector<WrittenOutput>& outputs);
   /// The answer for output `o`; the oracle's own where it leaves no choice.
   [[nodiscard]] const ReferenceArray& output(std::size_t o) const;

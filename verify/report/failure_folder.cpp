@@ -8,6 +8,7 @@
 
 #include "datasets/formats/npy.hpp"
 #include "reference/core/error.hpp"
+#include "verify/judge/choices.hpp"
 
 namespace plumb {
 namespace {
@@ -54,8 +55,9 @@ std::string make_folder(const std::string& base) {
   return folder;
 }
 
-// Writes what there is of one array. Returns its lines of the list.
-std::string write_files(const std::string& folder, const Segment& s, const Failure& f, std::size_t output) {
+// Writes what there is of one array; of an output, of number `output`, what is expected too. Returns its lines of the list.
+std::string write_files(const std::string& folder, const Segment& s, const Failure& f, std::size_t output,
+                        const ChosenAnswer& answer) {
   const std::string array = plain(s.name), file = folder + "/" + array;
   std::string listing;
   if (!s.output || s.source != nullptr) {
@@ -73,7 +75,7 @@ std::string write_files(const std::string& folder, const Segment& s, const Failu
   const auto write_numbers = [&](const char* what, const LargeArray<double>& numbers) {
     write_npy(file + what, shape_of(s), std::vector<double>(numbers.begin(), numbers.end()));
   };
-  write_numbers(".expected.npy", f.prepared.reference().outputs[output].value);
+  write_numbers(".expected.npy", answer.output(output).value);
   write_numbers(".bound.npy", f.prepared.bounds(static_cast<int>(output), f.arithmetic, f.tensor_cores));
   return listing + fmt::format(
                        "    {0}.expected.npy  the oracle's answer\n    {0}.bound.npy  largest allowed |got - "
@@ -111,9 +113,14 @@ void FailureFolder::save(const Failure& f) {
   try {
     folder = make_folder(fmt::format("{}/{}-{}", path_, plain(f.record.case_id), plain(f.record.variant)));
     std::string listing;
+    std::vector<WrittenOutput> written;  // none where the variant did not return
+    for (const Segment& s : f.layout.segments()) {
+      if (s.output && f.after != nullptr) written.push_back({&s, f.after});
+    }
+    const ChosenAnswer answer(f.prepared.reference(), written);
     std::size_t output = 0;
     for (const Segment& s : f.layout.segments()) {
-      listing += write_files(folder, s, f, output);
+      listing += write_files(folder, s, f, output, answer);
       output += s.output ? 1 : 0;
     }
     write_readme(folder, f.record, listing);
