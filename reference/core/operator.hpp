@@ -66,6 +66,12 @@ struct Candidates {
     const auto at = static_cast<std::size_t>(row * in_row + candidate);
     first[at] = static_cast<std::int32_t>(from), last[at] = static_cast<std::int32_t>(to);
   }
+  [[nodiscard]] bool has(double candidate) const {
+    return candidate >= 0 && candidate < static_cast<double>(in_row);
+  }
+  [[nodiscard]] double value_at(std::int64_t row, std::int64_t candidate) const {
+    return value[static_cast<std::size_t>(row * in_row + candidate)];
+  }
   std::int64_t in_row;
   LargeArray<double> value;  // (rows, in_row), as the others: what a candidate is
   LargeArray<std::int32_t> first, last;

@@ -19,7 +19,7 @@ class Row {
         taken_(static_cast<std::size_t>(candidates.in_row)) {}
 
   [[nodiscard]] bool may_stand(double place, std::int64_t position) const {
-    if (!(place >= 0 && place < static_cast<double>(candidates_.in_row))) return false;
+    if (!candidates_.has(place)) return false;
     const auto at = static_cast<std::size_t>(begin_ + static_cast<std::int64_t>(place));
     return candidates_.first[at] <= position && position <= candidates_.last[at];
   }
@@ -31,6 +31,16 @@ class Row {
   std::int64_t begin_;
   std::vector<bool> taken_;
 };
+
+bool is_copy(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
+
+// With as many digits as it takes.
+std::string text_of(double value) {
+  const auto narrow = static_cast<float>(value);
+  return narrow == value ? fmt::format("{}", narrow) : fmt::format("{}", value);
+}
 
 // One row of places: `of_oracle` (cols) becomes `got` where that is legal, and elsewhere a place of the oracle's that was not chosen.
 void choose_row(Row row, const double* got, double* of_oracle, std::int64_t cols) {
@@ -85,15 +95,24 @@ void ChosenAnswer::take_places(std::size_t o) {
   }
 }
 
+// A value is that of the place that was named. Where that is no legal one, it may also be that of the legal one: what is wrong is the place.
 void ChosenAnswer::take_values(std::size_t o) {
   ReferenceArray& answer = chosen_.emplace(o, reference_.outputs[o]).first->second;
-  const ReferenceArray& places = output(static_cast<std::size_t>(answer.chosen_by));
-  const std::int64_t cols = written_[o].segment->cols;
-  for (std::size_t e = 0; e < answer.value.size(); ++e) {
-    const std::int64_t row = static_cast<std::int64_t>(e) / cols;
-    answer.value[e] = places.candidates->value[static_cast<std::size_t>(
-        row * places.candidates->in_row + static_cast<std::int64_t>(places.value[e]))];
-  }
+  const auto by = static_cast<std::size_t>(answer.chosen_by);
+  const Candidates& all = *reference_.outputs[by].candidates;
+  const LargeArray<double>& chosen = output(by).value;
+  const WrittenOutput &values = written_[o], &places = written_[by];
+  const std::int64_t cols = places.segment->cols, elements = places.segment->elements();
+  for_each_element(*places.segment, places.image, 0, elements, [&](std::int64_t e, const std::byte* at) {
+    const auto value_at = [&](double place) {
+      return all.value_at(e / cols, static_cast<std::int64_t>(place));
+    };
+    const double place = chosen[static_cast<std::size_t>(e)], named = decode(places.segment->kind, at);
+    double& expected = answer.value[static_cast<std::size_t>(e)];
+    expected = value_at(place);
+    if (place == named || !all.has(named)) return;
+    if (is_copy(element(*values.segment, values.image, e), value_at(named))) expected = value_at(named);
+  });
 }
 
 void ChosenAnswer::explain(std::size_t o, std::vector<Miss>& misses) const {
@@ -106,36 +125,35 @@ std::string ChosenAnswer::why_no_place(std::size_t o, const Miss& m) const {
   const Segment& s = *written_[o].segment;
   const Candidates& all = *reference_.outputs[o].candidates;
   const std::int64_t row = m.index / s.cols;
-  const auto of = [&](double place) {
-    return static_cast<std::size_t>(row * all.in_row + static_cast<std::int64_t>(place));
+  const auto value_at = [&](double place) {
+    return text_of(all.value_at(row, static_cast<std::int64_t>(place)));
   };
-  const std::string legal = fmt::format("{:.0f}, whose value is {:.9g}", m.want, all.value[of(m.want)]);
-  if (!(m.got >= 0 && m.got < static_cast<double>(all.in_row)))
-    return fmt::format("which is no place: a row has 0 to {}; legal is {}", all.in_row - 1, legal);
+  const std::string legal = fmt::format("legal is {:.0f}, whose value is {}", m.want, value_at(m.want));
+  if (!all.has(m.got)) return fmt::format("which is no place: a row has 0 to {}; {}", all.in_row - 1, legal);
   if (Row(all, row).may_stand(m.got, m.index % s.cols)) {
     for (std::int64_t e = row * s.cols; e < (row + 1) * s.cols; ++e) {
       if (e != m.index && element(s, written_[o].image, e) == m.got)
-        return fmt::format("which stands at {} too: each place stands once in a row; legal is {}",
-                           place_of(s, e), legal);
+        return fmt::format("which stands at {} too: each place stands once in a row; {}", place_of(s, e),
+                           legal);
     }
   }
-  const std::size_t at = of(m.got);
-  const std::string there = all.last[at] < all.first[at] ? "at no position"
-                            : all.last[at] == all.first[at]
-                                ? fmt::format("at position {} alone", all.first[at])
-                                : fmt::format("at positions {} to {}", all.first[at], all.last[at]);
-  return fmt::format("whose value is {:.9g} and may stand {} of the row's {}; legal is {}", all.value[at],
-                     there, s.cols, legal);
+  const auto at = static_cast<std::size_t>(row * all.in_row + static_cast<std::int64_t>(m.got));
+  const std::int32_t first = all.first[at], last = all.last[at];
+  const std::string there = last < first    ? "at no position"
+                            : last == first ? fmt::format("at position {} alone", first)
+                                            : fmt::format("at positions {} to {}", first, last);
+  return fmt::format("whose value is {} and may stand {} of the row's {}; {}", value_at(m.got), there, s.cols,
+                     legal);
 }
 
 std::string ChosenAnswer::why_no_value(std::size_t o, const Miss& m) const {
   const auto by = static_cast<std::size_t>(reference_.outputs[o].chosen_by);
   const Segment& places = *written_[by].segment;
-  const auto e = static_cast<std::size_t>(m.index);
-  const double place = output(by).value[e], named = element(places, written_[by].image, m.index);
-  return fmt::format("want {:.9g}: the value at place {:.0f}, {} {}", m.want, place,
-                     place == named ? "which is that of" : "where a legal one stands instead of that of",
-                     place_of(places, m.index));
+  const double place = output(by).value[static_cast<std::size_t>(m.index)];
+  const bool is_named = place == element(places, written_[by].image, m.index);
+  return fmt::format("want {}: the value at place {:.0f}, {} {}{}", text_of(m.want), place,
+                     is_named ? "which" : "where", place_of(places, m.index),
+                     is_named ? " names" : " has no legal one");
 }
 
 }  // namespace plumb

@@ -162,7 +162,13 @@ TEST_CASE("a wrong choice is told with its row, position, value, and what is wro
   CHECK(told({2, 5, 1}, {9, 7, 5}) ==
         Lines{"indices[1]: got 5, which is no place: a row has 0 to 4; legal is 0, whose value is 7"});
   CHECK(told({2, 0, 3}, {9, 6, 5}) ==
-        Lines{"values[1]: got 6, want 7: the value at place 0, which is that of indices[1]"});
+        Lines{"values[1]: got 6, want 7: the value at place 0, which indices[1] names"});
+  // values may be those of the places that were named, or the legal ones
+  CHECK(told({2, 0, 4}, {9, 7, 1}).size() == 1);
+  CHECK(told({2, 0, 4}, {9, 7, 3}) ==
+        Lines{"values[2]: got 3, want 5: the value at place 1, where indices[2] has no legal one",
+              "indices[2]: got 4, whose value is 1 and may stand at no position of the row's 3; legal is 1, "
+              "whose value is 5"});
   Row twice({5, 5, 5}, 2);
   twice.indices = {1, 1}, twice.values = {5, 5};
   const std::vector<GivenOutput> judged = twice.judged();
