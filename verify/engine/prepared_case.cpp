@@ -38,7 +38,8 @@ bool repeats(const ViewArray& a) {
   for (std::int64_t i = 0; i < a.rows; ++i) {
     for (std::int64_t j = 0; j < a.cols; ++j) {
       const V value = data[i * a.ld() + j];
-      if (value == V(0)) continue;
+      if (value == V(0) || std::isnan(value))
+        continue;  // NaN is equal to none, and finds no place of its own
       ++elements;
       pairs += 2 * counts[value]++;
     }
