@@ -99,6 +99,17 @@ def test_right_outputs_pass_and_one_wrong_element_fails(op, got, inputs, named):
     assert "1 of" in str(raised.value) and "repro: " in str(raised.value)
 
 
+def test_any_choice_among_equal_elements_is_right():
+    x = draw.integers(-3, 4, (9, 40)).astype(np.float32)
+    for columns in (np.argsort(-x, -1, kind="stable"), 39 - np.argsort(-x[:, ::-1], -1, kind="stable")):
+        indices = columns[:, :7].astype(np.int32)
+        values = np.take_along_axis(x, indices, -1)
+        assert pl.check((values, indices), "topk", x).passed
+        indices[4, 1] = indices[4, 0]
+        with pytest.raises(pl.CheckFailed, match="stands at indices.4, 0. too: each place stands once in a row"):
+            pl.check((values, indices), "topk", x)
+
+
 def test_a_failure_is_repeated_by_its_command():
     a, b = normal(5, 6), normal(6, 4)
     check = pl.check(a @ b + 1, "gemm", a, b, raises=False)
