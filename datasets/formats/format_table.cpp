@@ -117,7 +117,7 @@ std::string names(bool written) {
 }  // namespace
 
 const std::vector<FileFormat>& formats() {
-  static const std::vector<FileFormat> kFormats{
+  static const std::vector<FileFormat> kFileFormats{
       {"plumb",
        "binary cache (.plumb)",
        {".plumb"},
@@ -211,7 +211,7 @@ const std::vector<FileFormat>& formats() {
        .is_edge_list = true,
        .base = 1},
   };
-  return kFormats;
+  return kFileFormats;
 }
 
 const FileFormat& format_of_input(ByteSource& source, const std::string& name) {

@@ -26,9 +26,9 @@ void add(PlainBlocks& blocks, const Known& k) {
 }
 
 Known draw_known(std::mt19937& rng, std::uint32_t block) {
-  Known k{block, 1 + rng() % 3, {}};
-  for (std::uint16_t thread = 0; thread < 40; thread += 1 + rng() % 16)
-    k.threads.emplace_back(thread, rng() % 5);
+  Known k{block, 1 + static_cast<std::uint32_t>(rng() % 3), {}};
+  for (std::uint16_t thread = 0; thread < 40; thread += static_cast<std::uint16_t>(1 + rng() % 16))
+    k.threads.emplace_back(thread, static_cast<std::uint32_t>(rng() % 5));
   return k;
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("what is known of blocks is what a plain map says, however it was join
         for (const auto& [block, k] : PlainBlocks(plain[from]))
           add(plain[at], {block, k.generation, {k.steps.begin(), k.steps.end()}});
       } else {
-        const Known k = draw_known(rng, bases[rng() % 4] + rng() % 12);
+        const Known k = draw_known(rng, bases[rng() % 4] + static_cast<std::uint32_t>(rng() % 12));
         tree[at] = join(tree[at], KnownBlocks(k));
         add(plain[at], k);
       }

@@ -294,7 +294,6 @@ TEST_CASE("copies of any size are seen as what they read and write") {
     const auto findings = expect_finding(FindingKind::out_of_bounds, "traps", "assigned");
   }
   {
-    const std::vector<float> in(32);
     std::vector<float> out(1);
     Run run;
     handed(run.input(in), run.output(out), 30);

@@ -27,9 +27,9 @@ float measured_region() {
 }
 
 float region_seconds(int threads) {
-  constexpr int kMost = 1024;                                // numbers of threads that are told apart
-  static std::array<std::atomic<float>, kMost + 1> known{};  // 0: not measured
-  std::atomic<float>& of = known[static_cast<std::size_t>(std::min(threads, kMost))];
+  constexpr int kMostThreads = 1024;                                // numbers of threads that are told apart
+  static std::array<std::atomic<float>, kMostThreads + 1> known{};  // 0: not measured
+  std::atomic<float>& of = known[static_cast<std::size_t>(std::min(threads, kMostThreads))];
   float seconds = of.load(std::memory_order_relaxed);
   if (seconds == 0) of.store(seconds = measured_region(), std::memory_order_relaxed);
   return seconds;

@@ -369,7 +369,7 @@ void says_and_fails(const P&, const I& in, const O& out, Context&) {
 }
 // Right; the runtime's table of dependences grows.
 void tasks_with_dependences(const P&, const I& in, const O& out, Context&) {
-  int order = 0;
+  [[maybe_unused]] int order = 0;  // of the tasks alone
 #pragma omp parallel
 #pragma omp single
   for (int part = 0; part < 8; ++part) {
