@@ -21,8 +21,8 @@
 namespace plumb {
 namespace {
 
-const std::vector<std::string> kSpecialWords = {"none",       "equal", "zeros",    "ascending",
-                                                "descending", "nan",   "infinite", "subnormal"};
+const std::vector<std::string> kSpecialRows = {"none",       "equal", "zeros",    "ascending",
+                                               "descending", "nan",   "infinite", "subnormal"};
 
 // NaN before numbers, numbers from the largest to the smallest; -0 is 0.
 template <class T>
@@ -71,7 +71,7 @@ void TopK::describe(CaseSpace& space) {
       .extent("cols", {.role = "width", .never_none = true, .timed = timed_size(8, 262'144)})
       .extent("k", {.values = {1, 2, 5, 8, 32, 33, 64, 257}, .timed = timed_words({"1", "2", "8", "50"})})
       .layout({.widths = {"cols"}, .arrays = 2})
-      .words("special", kSpecialWords);
+      .words("special", kSpecialRows);
   space.fills({exact, index, real, few, hostile});
   const auto elements = [](const Point& p) { return p["rows"] * p["cols"]; };
   const auto answers = [](const Point& p) { return p["rows"] * p["k"]; };
@@ -128,9 +128,9 @@ void TopK::make(const Case& c, Instance<TopK, T>& instance) {
   // the index fill of Role::right numbers the places
   fill_values(x, rows, cols, c, c.fill == Fill::index ? Role::right : Role::left, 1000);
   const std::string special = c.text_or("special", "none");
-  if (std::find(kSpecialWords.begin(), kSpecialWords.end(), special) == kSpecialWords.end()) {
+  if (std::find(kSpecialRows.begin(), kSpecialRows.end(), special) == kSpecialRows.end()) {
     throw Error(fmt::format("case '{}': unknown special '{}'{} (known: {})", c.id(), special,
-                            did_you_mean(special, kSpecialWords), fmt::join(kSpecialWords, ", ")));
+                            did_you_mean(special, kSpecialRows), fmt::join(kSpecialRows, ", ")));
   }
   for (std::int64_t i = 0; i < rows; ++i)
     make_special(x + i * cols, cols, special, i % 2 == 1, facts(c.dtype).in);
