@@ -2,7 +2,8 @@
 //
 // Change    first rung: the row loop is the grid.
 // Traffic   x once; the kept elements, which stand in the outputs, as often as they are shifted.
-// Fails at  few rows, wide ones, and large k; loads of neighbouring threads lie a row apart.
+// Limits    loads of neighbouring threads lie a row apart; up to k moves per element where a row ascends.
+// Fails at  few rows, wide ones, and large k.
 // Source    the definition: insertion sort.
 #include "gpu/topk/common.hpp"
 

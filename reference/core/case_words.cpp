@@ -1,8 +1,16 @@
 #include "reference/core/case_words.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "reference/core/case_id.hpp"
+#include "reference/core/error.hpp"
+#include "reference/core/text.hpp"
 
 namespace plumb {
 
@@ -33,6 +41,13 @@ bool same_value(const std::string& word, const std::string& known) {
   const double k = number_of(known), w = number_of(word);
   if (k == std::floor(k) && w == std::floor(w)) return k != 0 && k == w;  // 65,536 is not 65,537
   return std::fabs(k - w) < 1e-4 * std::fabs(k);
+}
+
+void require_known_word(const Case& c, std::string_view key, const std::string& word,
+                        const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), word) != known.end()) return;
+  throw Error(fmt::format("case '{}': unknown {} '{}'{} (known: {})", c.id(), key, word,
+                          did_you_mean(word, known), fmt::join(known, ", ")));
 }
 
 }  // namespace plumb

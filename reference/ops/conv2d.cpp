@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "reference/core/case_space.hpp"
+#include "reference/core/case_words.hpp"
 #include "reference/core/dense_products.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
@@ -561,9 +562,7 @@ void Conv2d::make(const Case& c, Instance<Conv2d, T>& instance) {
   Problem<T>& p = instance.problem;
   const auto size = [&](const char* key) { return narrow(c.integer(key), key); };
   const std::string unequal = c.text_or("unequal", "none");
-  if (std::find(kUnequalWords.begin(), kUnequalWords.end(), unequal) == kUnequalWords.end())
-    throw Error(fmt::format("case '{}': unknown unequal '{}'{} (known: {})", c.id(), unequal,
-                            did_you_mean(unequal, kUnequalWords), fmt::join(kUnequalWords, ", ")));
+  require_known_word(c, "unequal", unequal, kUnequalWords);
   // "stride" sets both dimensions, "stride_h" and "stride_w" one each; "unequal=stride": one more across, "unequal=stride_down": down
   const auto each_way = [&](const char* key, std::int64_t otherwise, std::int32_t& down,
                             std::int32_t& across) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reference/core/case_space.hpp"
+#include "reference/core/case_words.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/fp.hpp"
@@ -214,10 +215,7 @@ void LogSoftmax::make(const Case& c, Instance<LogSoftmax, T>& instance) {
   static const std::vector<std::string> kKnown = {"none",  "neg_inf", "nan",  "pos_inf", "equal",
                                                   "shift", "peak",    "ulps", "masked"};
   const std::string special = c.text_or("special", "none");
-  if (std::find(kKnown.begin(), kKnown.end(), special) == kKnown.end()) {
-    throw Error(fmt::format("case '{}': unknown special '{}'{} (known: {})", c.id(), special,
-                            did_you_mean(special, kKnown), fmt::join(kKnown, ", ")));
-  }
+  require_known_word(c, "special", special, kKnown);
   for (std::int64_t i = 0; i < rows && cols > 0; i += 3)
     make_special(x + i * cols, cols, special, i % 2 == 1, stored);
   instance.in.x = {x, rows, cols, cols};

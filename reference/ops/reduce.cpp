@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/case_space.hpp"
+#include "reference/core/case_words.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
@@ -155,16 +156,8 @@ void Reduce::cases(CaseList& list) {
 template <class T>
 void Reduce::make(const Case& c, Instance<Reduce, T>& instance) {
   const std::string kind = c.text("kind"), special = c.text_or("special", "none");
-  const std::vector<std::string> kinds = {"sum", "max"};
-  const auto check = [&](const char* key, const std::string& word, const std::vector<std::string>& known) {
-    for (const std::string& k : known) {
-      if (k == word) return;
-    }
-    throw Error(fmt::format("case '{}': unknown {} '{}'{} (known: {})", c.id(), key, word,
-                            did_you_mean(word, known), fmt::join(known, ", ")));
-  };
-  check("kind", kind, kinds);
-  check("special", special, kSpecialWords);
+  require_known_word(c, "kind", kind, {"sum", "max"});
+  require_known_word(c, "special", special, kSpecialWords);
   const std::int64_t n = c.integer("n");
   T* x = instance.arena.template allocate<T>(n);
   fill_values(x, 1, n, c, Role::left, 1000);

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/case_space.hpp"
+#include "reference/core/case_words.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
@@ -128,10 +129,7 @@ void TopK::make(const Case& c, Instance<TopK, T>& instance) {
   // the index fill of Role::right numbers the places
   fill_values(x, rows, cols, c, c.fill == Fill::index ? Role::right : Role::left, 1000);
   const std::string special = c.text_or("special", "none");
-  if (std::find(kSpecialRows.begin(), kSpecialRows.end(), special) == kSpecialRows.end()) {
-    throw Error(fmt::format("case '{}': unknown special '{}'{} (known: {})", c.id(), special,
-                            did_you_mean(special, kSpecialRows), fmt::join(kSpecialRows, ", ")));
-  }
+  require_known_word(c, "special", special, kSpecialRows);
   for (std::int64_t i = 0; i < rows; ++i)
     make_special(x + i * cols, cols, special, i % 2 == 1, facts(c.dtype).in);
   instance.in.x = {x, rows, cols, cols};

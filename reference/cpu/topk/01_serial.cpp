@@ -4,6 +4,7 @@
 // Traffic   x once; the outputs as often as they are shifted.
 // Limits    one core; up to k moves per element where a row ascends.
 // Fails at  large k.
+// Source    the definition: insertion sort.
 #include "reference/cpu/topk/order.hpp"
 
 namespace plumb {
