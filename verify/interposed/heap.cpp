@@ -112,6 +112,7 @@ Blocks of_runtime;
 // A block that `caller` has got.
 void* count(void* block, const void* caller) {
   if (block == nullptr || !counting.load(std::memory_order_relaxed)) return block;
+  (void)of_runtime.remove(block);  // the runtime's at this address has gone while nothing was counted
   const auto size = static_cast<std::int64_t>(malloc_usable_size(block));
   if (!asked_by_kernel && runtime.holds(caller) && of_runtime.add(block)) {
     runtime_bytes.fetch_add(size, std::memory_order_relaxed);
