@@ -36,7 +36,6 @@ PLUMB_DEVICE T sum_lanes(T value, int width = 32) {
 /// The sum of `value` over this lane and those before it. All 32 lanes call it.
 template <class I>
 PLUMB_DEVICE I scan_lanes(I value, int lane) {
-#pragma unroll
   for (int d = 1; d < 32; d *= 2) {
     const I before = __shfl_up_sync(kAllLanes, value, d);
     if (lane >= d) value += before;
