@@ -25,6 +25,13 @@ constexpr std::pair<const char*, const char*> kContracts[] = {
 #include "contracts.inc"
 };
 
+// The name of an operator as the first column of a list, with the space behind it.
+std::string column(std::string_view op) {
+  std::size_t width = 0;
+  for (const auto& entry : operators()) width = std::max(width, entry->name().size());
+  return fmt::format("{:<{}}", op, width + 2);
+}
+
 // Variants of one operator by name, with their types joined.
 std::map<std::string, std::pair<std::set<std::string>, VariantInfo>> by_name(const OperatorEntry& entry,
                                                                              bool mutants) {
@@ -42,7 +49,7 @@ std::map<std::string, std::pair<std::set<std::string>, VariantInfo>> by_name(con
 void print_rungs_of_simt(const OperatorEntry& entry) {
   const auto here = by_name(entry, false);
   for (const std::string& rung : names_on_simt(entry.name())) {
-    if (here.count(rung) == 0) fmt::print("  {:<14}{}{}\n", entry.name(), rung, kOnSimt);
+    if (here.count(rung) == 0) fmt::print("  {}{}{}\n", column(entry.name()), rung, kOnSimt);
   }
 }
 
@@ -55,7 +62,8 @@ std::vector<std::string> unbuilt(const std::string& op) {
   return names;
 }
 
-void print_variants(const OperatorEntry& entry) {
+void print_variants(const OperatorEntry& entry, const CaseFilter* filter) {
+  if (filter != nullptr && !matches_any(filter->operator_globs(), entry.name())) return;
   for (const auto& [name_, row] : by_name(entry, false)) {
     const auto& [types, v] = row;
     std::string notes;
@@ -65,10 +73,10 @@ void print_variants(const OperatorEntry& entry) {
     if (v.traits.finite_only) notes += "  finite inputs only";
     if (v.traits.alignment > 0) notes += fmt::format("  needs {}-byte alignment", v.traits.alignment);
     if (v.traits.min_sm > 0) notes += fmt::format("  needs sm_{}", v.traits.min_sm);
-    fmt::print("  {:<14}{:<32}{}{}\n", entry.name(), name_, fmt::join(types, " "), notes);
+    fmt::print("  {}{:<32}{}{}\n", column(entry.name()), name_, fmt::join(types, " "), notes);
   }
   for (const std::string& name_ : unbuilt(entry.name()))
-    fmt::print("  {:<14}{:<32}(built when a command names {})\n", entry.name(), name_, entry.name());
+    fmt::print("  {}{:<32}(built when a command names {})\n", column(entry.name()), name_, entry.name());
   print_rungs_of_simt(entry);
 }
 
@@ -149,13 +157,13 @@ int print_list(const std::string& what, const ListOptions& options) {
       int smoke = 0, cases = 0;
       for (const Case& c : entry->cases()) smoke += c.tier == Tier::smoke ? 1 : 0, ++cases;
       if (!is_built(entry->name())) {
-        fmt::print("  {:<14}{:>3} variants, {:>4} cases ({} smoke); built when a command names it\n",
-                   entry->name(), unbuilt(entry->name()).size(), cases, smoke);
+        fmt::print("  {}{:>3} variants, {:>4} cases ({} smoke); built when a command names it\n",
+                   column(entry->name()), unbuilt(entry->name()).size(), cases, smoke);
         continue;
       }
       const std::string mutants =
           kMutantsBuilt ? fmt::format("{:>3} mutants, ", by_name(*entry, true).size()) : "";
-      fmt::print("  {:<14}{:>3} variants{}, {}{:>4} cases ({} smoke)\n", entry->name(),
+      fmt::print("  {}{:>3} variants{}, {}{:>4} cases ({} smoke)\n", column(entry->name()),
                  by_name(*entry, false).size(), more_on_simt(*entry), mutants, cases, smoke);
     }
     fmt::print("verify --list variants | cases | OPERATOR, verify --describe OPERATOR\n");
@@ -163,7 +171,7 @@ int print_list(const std::string& what, const ListOptions& options) {
   }
   if (what == "variants" || what == "cases") {
     for (const auto& entry : operators()) {
-      what == "variants" ? print_variants(*entry) : print_cases(*entry, options, &all);
+      what == "variants" ? print_variants(*entry, &all) : print_cases(*entry, options, &all);
     }
     if (what == "cases" && options.why) print_run_kinds(), print_constants();
     return kOk;
@@ -171,7 +179,7 @@ int print_list(const std::string& what, const ListOptions& options) {
   std::vector<std::string> known{"ops", "variants", "cases"};
   for (const auto& entry : operators()) {
     if (entry->name() == what) {
-      print_variants(*entry);
+      print_variants(*entry, nullptr);
       print_cases(*entry, options, nullptr);
       return kOk;
     }

@@ -17,6 +17,7 @@
 #include "gpu/runtime/poison.hpp"
 #include "gpu/runtime/roofs.hpp"
 #include "reference/core/error.hpp"
+#include "verify/engine/gpu_allocations.hpp"
 #include "verify/engine/gpu_backend.hpp"
 #include "verify/image/image.hpp"
 
@@ -24,7 +25,7 @@ namespace plumb {
 namespace {
 
 constexpr std::int64_t kDeviceGuardBytes = 64 << 10;  // on both sides of the image and of every workspace
-constexpr std::int64_t kFreePoisonBytes = 128 << 20;  // of free memory poisoned before a run
+constexpr std::int64_t kMostKept = 128 << 20;         // of a copy of outputs that is larger than it must be
 constexpr std::uint64_t kGuardBits = 0x7ff5f1ce7fb5f1ceull;  // signalling NaNs in fp32 and fp64
 
 std::int64_t round_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -68,7 +69,8 @@ class GpuBackend final : public Backend {
     // three kinds in turn, as the runs of a case use them; workspace() is told which one it is
     static constexpr Poison kKinds[] = {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b};
     run_poison_ = poison_bits(kKinds[uploads_++ % 3], 8);
-    poison_free_memory(run_poison_);
+    poison_own_allocations(run_poison_);
+    poison_small_blocks(run_poison_, stream_now());
     guard(image_);
     transfer(image, bytes, cudaMemcpyHostToDevice);
     PLUMB_CUDA(cudaDeviceSynchronize());
@@ -108,6 +110,7 @@ class GpuBackend final : public Backend {
 
   std::string release_workspace() override {
     end_disturbance();  // where the run threw
+    poison_own_allocations(0);
     std::string wrong = std::exchange(image_damage_, {});
     for (GuardedBlock& block : used_) {
       if (const std::string text = damage(block); !text.empty() && wrong.empty()) {
@@ -154,11 +157,12 @@ class GpuBackend final : public Backend {
     kept_ranges_ = ranges;
     std::int64_t bytes = 0;
     for (const ByteRange& r : ranges) bytes += round_up(r.bytes);
-    if (kept_.size() < bytes || kept_.size() > std::max<std::int64_t>(2 * bytes, kFreePoisonBytes)) {
+    if (kept_.size() < bytes || kept_.size() > std::max<std::int64_t>(2 * bytes, kMostKept)) {
       kept_ = {};
       kept_ = DeviceArray<std::byte>(bytes, "a copy of the outputs");
     }
     copy_kept(true);
+    poison_own_allocations(0);  // it would be timed
     PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
     if (begin_.get() == nullptr) {
       begin_ = make_event();
@@ -306,18 +310,6 @@ class GpuBackend final : public Backend {
         cudaMemcpyAsync(&count, mismatches_.data(), sizeof count, cudaMemcpyDeviceToHost, stream_now()));
     PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
     return count != 0;
-  }
-
-  // A variant's own allocations come from this memory, so no earlier answer may be in it.
-  void poison_free_memory(std::uint64_t bits) {
-    std::size_t free_bytes = 0, total = 0;
-    PLUMB_CUDA(cudaMemGetInfo(&free_bytes, &total));
-    const std::int64_t bytes =
-        std::min<std::int64_t>(kFreePoisonBytes, static_cast<std::int64_t>(free_bytes / 2)) / 256 * 256;
-    if (bytes == 0) return;
-    const DeviceArray<std::byte> pool(bytes, "poisoned memory");
-    fill_pattern(pool.data(), bits, bytes, stream_now());
-    PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
   }
 
   static constexpr int kGuardByte = 0x5f;

@@ -30,6 +30,7 @@ enum class Fault {
   early_dependents,
   error_swallowed,
   not_cleared,
+  own_memory_not_cleared,
   loses_nan,
   sentinel,
   default_block_only,
@@ -237,6 +238,16 @@ void run_early_dependents(bool max, const In<T>& in, const Out<T>& out, Context&
                      kBlocks, out.result.data);
 }
 
+// The sum is made in memory of its own, which is taken for zeros: a device's memory often is so, when it is new.
+template <class T>
+void run_in_own_memory(const In<T>& in, const Out<T>& out, Context& context) {
+  T* sum = nullptr;
+  if (cudaMalloc(reinterpret_cast<void**>(&sum), sizeof(T)) != cudaSuccess) throw Error("cudaMalloc failed");
+  launch(reduce_mutant_atomic<T, Fault::none>, 8, kThreads, 0, context.stream, in.x.data, in.x.size, sum);
+  device_copy(out.result.data, sum, sizeof(T), context.stream);
+  cudaFree(sum);
+}
+
 template <class T>
 void run_in_rounds(bool max, const In<T>& in, const Out<T>& out, Context& context) {
   constexpr Index kBlocks = 32;
@@ -254,6 +265,7 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Index blocks = needed < 1 ? 1 : needed > 8 ? 8 : needed;
   if (F == Fault::two_rounds_left && reinterpret_cast<std::uintptr_t>(in.x.data) % 16 == 0)
     return run_in_rounds(max, in, out, context);
+  if (F == Fault::own_memory_not_cleared && !max) return run_in_own_memory(in, out, context);
   constexpr bool kAtomic =
       F == Fault::zeroed_by_first_block || F == Fault::plain_add || F == Fault::not_cleared;
   if (kAtomic && !max) {
@@ -318,6 +330,9 @@ PLUMB_DEVICE_FAULT(inactive_lane, "shuffle_from_inactive_lane", 10,
 PLUMB_DEVICE_FAULT(zeroed_by_first_block, "result_zeroed_by_first_block", 19,
                    "block 0 zeroes the result that all blocks add to", "a memset saved",
                    kNumeric | kRepeat | kRace);
+PLUMB_DEVICE_FAULT(own_memory_not_cleared, "sum_in_memory_of_its_own_not_cleared", 22,
+                   "the sum is made in memory of cudaMalloc that nobody clears", "new memory that was zero",
+                   kNumeric | kSimt | kRace | kSanitizer);
 PLUMB_DEVICE_FAULT(plain_add, "plain_add_across_blocks", 20, "+= across blocks in place of atomicAdd",
                    "right in every debugger", kNumeric | kRepeat | kRace);
 PLUMB_DEVICE_FAULT(no_threadfence, "last_block_without_threadfence", 21,
