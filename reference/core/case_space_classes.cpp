@@ -20,7 +20,7 @@ struct Term {
   bool optional = false, absent = false;
 };
 
-std::vector<std::string_view> split(std::string_view text, char at) {
+std::vector<std::string_view> parts_of(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(at), text.size());
@@ -32,10 +32,10 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 
 std::vector<Term> terms_of(std::string_view constraint) {
   std::vector<Term> terms;
-  for (const std::string_view part : split(constraint, ',')) {
+  for (const std::string_view part : parts_of(constraint, ',')) {
     const std::size_t equals = part.find('=');
     Term term{part.substr(0, equals), {}};
-    if (equals != std::string_view::npos) term.words = split(part.substr(equals + 1), '|');
+    if (equals != std::string_view::npos) term.words = parts_of(part.substr(equals + 1), '|');
     term.absent = term.key.starts_with('-'), term.optional = term.key.ends_with('?');
     if (term.absent) term.key.remove_prefix(1);
     if (term.optional) term.key.remove_suffix(1);
@@ -45,7 +45,7 @@ std::vector<Term> terms_of(std::string_view constraint) {
 }
 
 bool has_word(std::string_view words, std::string_view wanted) {
-  const std::vector<std::string_view> all = split(words, ' ');
+  const std::vector<std::string_view> all = parts_of(words, ' ');
   return std::find(all.begin(), all.end(), wanted) != all.end();
 }
 

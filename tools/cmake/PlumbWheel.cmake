@@ -15,7 +15,7 @@ target_include_directories(plumb_flags INTERFACE ${CMAKE_BINARY_DIR}/generated)
 
 file(GLOB sources RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS reference/core/*.cpp reference/formula/*.cpp reference/ops/*.cpp datasets/io/*.cpp datasets/formats/*.cpp gpu/plugin/*.cpp verify/cli/*.cpp
      verify/drawing/*.cpp verify/engine/*.cpp verify/image/*.cpp verify/judge/*.cpp verify/report/*.cpp verify/selection/*.cpp verify/sweep/*.cpp)
-list(FILTER sources EXCLUDE REGEX "openblas_at_start|gpu_(apart_)?backend|datasets/formats/(network_|contest|convert|idx_)")
+list(FILTER sources EXCLUDE REGEX "openblas_at_start|engine/gpu_|datasets/formats/(network_|contest|convert|idx_)")
 file(GLOB contracts CONFIGURE_DEPENDS reference/ops/*.hpp)
 string(REPLACE ";" "|" contracts "${contracts}")
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/contracts.inc
@@ -29,15 +29,8 @@ target_link_libraries(plumb_judge PUBLIC plumb_flags plumb_strict fmt::fmt-heade
                       OpenMP::OpenMP_CXX Threads::Threads ${CMAKE_DL_LIBS})
 target_include_directories(plumb_judge PRIVATE ${CMAKE_BINARY_DIR})
 target_compile_options(plumb_judge PRIVATE -O2 -ffunction-sections $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-set_target_properties(plumb_judge PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-                      UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-# the files of a folder together; those that every element passes through apart, and fast, as in the rooms' own CMakeLists.txt
-foreach(source IN LISTS sources)
-  get_filename_component(folder ${source} DIRECTORY)
-  string(MAKE_C_IDENTIFIER ${folder} group)
-  set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
-endforeach()
-set_source_files_properties(reference/core/case_space_classes.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # its split() is its own
+set_target_properties(plumb_judge PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+plumb_together(plumb_judge)  # those that every element passes through are apart, and fast, as in the rooms' own CMakeLists.txt
 plumb_flagged_sources(${PLUMB_HURRIED} verify/drawing/cover.cpp verify/drawing/draws.cpp verify/drawing/open_tuples.cpp verify/image/image.cpp
                       verify/judge/compare.cpp verify/judge/elements.cpp verify/judge/mistrust.cpp)
 add_executable(verify verify/main.cpp)

@@ -193,7 +193,7 @@ int print_description(const std::string& op) {
   fmt::print("{}: the contract (reference/ops/{}.hpp)\n\n", op, op);
   print_contract(op);
   fmt::print("variants; (simt): with --device simt\n");
-  print_variants(entry);
+  print_variants(entry, nullptr);
   fmt::print("\nmutants{}\n", kMutantsBuilt ? "" : " (none in this build: tools/plumb verify --mutants)");
   for (const auto& [name_, row] : by_name(entry, true)) {
     const MutantInfo& f = row.second.fault;
