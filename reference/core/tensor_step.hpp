@@ -2,8 +2,8 @@
 // once by the same rules (gpu/simt/language/tensor_products.cpp), and tools/lab/tensor_core_bits.cu compares these with a GPU. C++17.
 //
 // Operands are not normalised: a subnormal number has the exponent of the smallest normal one. A product has the sum of its factors' exponents,
-// so that its significand is below 4. Numbers of value 0 have no exponent to which others are aligned; the least one is kLeastTop. What comes
-// to 0 is +0.
+// so that its significand is below 4. Numbers of value 0 have no exponent to which others are aligned; see kBelowLeast. What comes to 0
+// is +0.
 #pragma once
 #include <cstdint>
 
@@ -23,9 +23,9 @@ inline constexpr int kTermFraction =
 inline constexpr int kSumFraction = 23;  // of an accumulator's
 inline constexpr int kBeyond = 1000;   // with any finite factor's exponent, still above all finite products'
 inline constexpr int kNothing = -400;  // exponent of 0
-// Terms are aligned to no smaller exponent. Only products of bf16 and tf32 are below it, where the sum so far is 0. Found on an H200: with this
-// number all elements that tools/lab/tensor_core_bits.cu printed as different become equal.
-inline constexpr int kLeastTop = -133;
+// Terms are aligned to no smaller exponent than the sum's least one less this. It matters where the sum so far is 0 and all products are below,
+// and was found on an H200: by it all elements are equal that tools/lab/tensor_core_bits.cu printed as different.
+inline constexpr int kBelowLeast = 7;
 inline constexpr int kBeyondProducts = 512;
 inline constexpr unsigned kTensorNan = 0x7fffffff;  // the one NaN that comes out
 
@@ -141,7 +141,9 @@ inline float tensor_step(const TensorCore& core, Format sums, const TensorTerm* 
   using namespace detail;
   const TensorTerm before = term_of<Single, kSumFraction>(bits_of_float(c));
   const int least = facts(sums).min_exponent;
-  int top = before.exponent == kNothing ? kLeastTop : before.exponent < least ? least : before.exponent;
+  int top = before.exponent == kNothing ? least - kBelowLeast
+            : before.exponent < least   ? least
+                                        : before.exponent;
   for (int k = 0; k < count; ++k) {
     const int exponent = a[k].exponent + b[k].exponent;
     top = exponent > top ? exponent : top;

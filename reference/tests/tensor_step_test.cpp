@@ -145,11 +145,11 @@ TEST_CASE("Hopper's wgmma of fp8 keeps 13 bits of terms and of sums") {
   CHECK(step(fast, Format::e4m3, Format::f32, {{0x1p-7, 0x1p-7}}, 0) == 0x1p-14f);
 }
 
-TEST_CASE("products smaller than all numbers of bf16 are cut as an H200 cuts them") {
+TEST_CASE("products below the sum's least exponent are cut as an H200 cuts them") {
   struct Element {
     TensorInstruction instruction;
     Format format;
-    std::uint32_t want;  // bits of the fp32 sum that came out; the sum before is 0
+    std::uint32_t want;  // bits of the sum that came out; the sum before is 0
     std::vector<std::uint32_t> a, b;
   };
   const Element elements[] = {
@@ -199,13 +199,23 @@ TEST_CASE("products smaller than all numbers of bf16 are cut as an H200 cuts the
        0x80000291,
        {0x96c1bcaa, 0x16da, 0x7fe558, 0x3b4c, 0x22d45e32, 0x17ca4171, 0x52, 0x1f0c},
        {0x1b526ce5, 0xa655f674, 0x9d403120, 0x807ff630, 0x96466408, 0x9ab71e20, 0x234d58dc, 0x1d01fd60}},
+      {kWgmma,
+       Format::f16,
+       0x6,
+       {0x3ff, 0x83ff, 0x1153, 0x4d, 0x8261, 0x87ed, 0x289, 0x9a0d, 0x86de, 0x82c2, 0x15c, 0xb6c, 0x8000,
+        0x81ff, 0x3ff, 0x8331},
+       {0x139, 0x4ad, 0x8c16, 0x7ce, 0x89f4, 0x1dd, 0x29a, 0x0, 0x8f41, 0x8598, 0x2ae, 0x15c7, 0x2bf, 0x87ea,
+        0x8298, 0x9b66}},
   };
   for (const Element& e : elements) {
-    const TensorCore& core = tensor_core(90, e.instruction, e.format == Format::bf16 ? 2 : 4);
+    const bool half = e.format == Format::f16;  // and so is its sum
+    const TensorCore& core = tensor_core(90, e.instruction, e.format == Format::tf32 ? 4 : 2);
     std::vector<TensorTerm> a, b;
     for (const std::uint32_t code : e.a) a.push_back(tensor_term(core, e.format, code));
     for (const std::uint32_t code : e.b) b.push_back(tensor_term(core, e.format, code));
-    CHECK(bits(tensor_dot(core, Format::f32, a.data(), b.data(), static_cast<int>(a.size()), 0)) == e.want);
+    const float sum =
+        tensor_dot(core, half ? Format::f16 : Format::f32, a.data(), b.data(), static_cast<int>(a.size()), 0);
+    CHECK((half ? code_of(Format::f16, sum) : bits(sum)) == e.want);
   }
 }
 

@@ -53,7 +53,7 @@ struct Before {
   const Ints none = {};
   const Ints least = none + facts(s.sums).min_exponent;
   top = before.exponent > least ? before.exponent : least;
-  top = before.significand == 0 ? none + kLeastTop : top;
+  top = before.significand == 0 ? least - kBelowLeast : top;
 #pragma GCC unroll 4
   for (int k = 0; k < s.count; ++k) {
     const Ints exponent = b.exponent[first + k] + a[k].exponent;
