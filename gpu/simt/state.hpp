@@ -156,6 +156,13 @@ inline void resolve_pending() {
   if (current().race.doubt.at != nullptr) resolve_doubt();
   if (current().race.unfinished.history != nullptr) finish_access();
 }
+/// The same before a plain read. The copy of a structure is told as its write and then its read, before it is made: the first read behind
+/// a write that is in doubt decides nothing yet.
+inline void resolve_before_read(Location read) {
+  Doubt& doubt = current().race.doubt;
+  if (doubt.at != nullptr && doubt.read == 0) doubt.read = read;
+  if (doubt.at == nullptr || doubt.read != read) resolve_pending();
+}
 
 template <class F>
 void for_threads_in_order(Block& b, F f) {

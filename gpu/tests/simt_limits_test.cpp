@@ -296,6 +296,56 @@ TEST_CASE("a race within one line is reported differently from one of two lines:
   CHECK(findings[0].hint.find("one thread reads on this line what another writes there") == 0);
 }
 
+TEST_CASE("structures that threads copy to one place race where they differ") {
+  if (!checked()) return;
+  for (const bool differ : {false, true}) {
+    const std::vector<int> in = differ ? counting(96) : std::vector<int>(96, 7);
+    std::vector<int> out(3);
+    Run run;
+    copies(run.input(in), run.output(out), 0);
+    if (differ)
+      expect_finding(FindingKind::race, "limits", "copies", "copies");
+    else
+      expect_none();
+  }
+}
+
+TEST_CASE("where two accesses that race take different bytes, the hint says which") {
+  if (!checked()) return;
+  const auto hint_of = [](const char* line, const std::function<void(const int*, int*)>& kernel) {
+    const std::vector<int> in = counting(96);
+    std::vector<int> out(64);
+    Run run;
+    kernel(run.input(in), run.output(out));
+    const auto findings = Run::findings();
+    REQUIRE(findings.size() == 1);
+    const int wanted = line_of("limits", line);
+    CHECK((findings[0].place.line == wanted || findings[0].other_place.line == wanted));
+    return findings[0].hint;
+  };
+  const auto tells = [](const std::string& hint, const char* what) {
+    CHECK_MESSAGE(hint.find(what) != std::string::npos, hint);
+  };
+  const auto too_close = [](const int* in, int* out) { copies(in, out, 2); };
+  const std::string part = hint_of("copies", too_close);
+  tells(part,
+        "bytes 8 to 19 here and 0 to 11 there overlap in part: an index, a size or the start of an array");
+  CHECK(part.find("__syncthreads") == std::string::npos);
+  for (const std::string& whole : {hint_of("carved sums", carved), hint_of("by fours", by_fours)}) {
+    tells(whole, "bytes ");
+    tells(whole,
+          "if they are meant to be of different elements, an index or the start of an array is wrong; if "
+          "not, a ");
+    tells(whole, "__syncthreads() between the two lines would order them");
+  }
+  const auto apart = [](const int* in, int* out) { copies(in, out, 3); };
+  const std::vector<int> in = counting(96);
+  std::vector<int> out(64);
+  Run run;
+  apart(run.input(in), run.output(out));
+  expect_none();
+}
+
 TEST_CASE("a bulk copy is refused on a chip before sm_90") {
   alignas(16) static int in[128], out[128];
   for (const int chip : {80, 89, 90}) {

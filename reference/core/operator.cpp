@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reference/core/special_values.hpp"
 #include "reference/core/tensor_bound.hpp"
 #include "reference/core/text.hpp"
 
@@ -13,6 +14,13 @@ namespace {
 // Fills whose partial sums may grow to the magnitude. A user's values may differ by any factor: after one large term every later addition
 // rounds at its size.
 bool may_grow(Fill fill) { return fill == Fill::positive || fill == Fill::own || fill == Fill::few; }
+
+// The fill whose sums those of a hostile one are like. Beside a huge value of a format of little range the ordinary ones still count, and are
+// rounded at its size; one of a wide format takes the sum for itself.
+Fill as_summed(const Tolerance& t) {
+  const bool others_count = huge_exponent(facts(t.dtype).in) < facts(t.accumulate()).digits;
+  return t.fill == Fill::hostile && others_count ? Fill::own : t.fill;
+}
 
 // What the roundings of a sum in twice the precision amount to, in units of u^2 M. Those of Dot2 are of errors that have added up so far:
 // measured up to 0.07 n on positive data, 0.33 sqrt(n) where the partial sums stay small.
@@ -39,10 +47,11 @@ double tensor_share(const Tolerance& t, double magnitude, double n) {
 // What the roundings of the sum amount to, by its order.
 double roundings_of(const Tolerance& t, double value, double magnitude, double n) {
   const double u = t.unit();
-  const bool few = t.fill == Fill::few;
+  const Fill fill = as_summed(t);
+  const bool few = fill == Fill::few;
   // where roundings add up, those of the product and of alpha count too
-  const double plain = sum_of_roundings(t.fill, few ? n + 2 : n) * u * magnitude;
-  const double doubled = u * std::fabs(value) + sum_of_doubled_roundings(t.fill, n) * u * u * magnitude;
+  const double plain = sum_of_roundings(fill, few ? n + 2 : n) * u * magnitude;
+  const double doubled = u * std::fabs(value) + sum_of_doubled_roundings(fill, n) * u * u * magnitude;
   switch (t.arithmetic.order) {
     case Arithmetic::Order::pairwise:
       return std::min(plain, (2 * std::log2(n + 1) + 8) * u * magnitude);

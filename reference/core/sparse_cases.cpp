@@ -58,8 +58,9 @@ void shrink_long_rows(Csr<T>& a, Fill fill) {
 template <class T>
 void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t stream, Format stored) {
   a.val.resize(a.col.size());
-  fill_values(a.val.data(), 1, a.nnz(), fill == Fill::index ? Fill::exact : fill, Role::left, seed, stream,
-              stored);
+  // these two speak of rows and columns, and here a row is ragged: see below
+  const Fill drawn = fill == Fill::index ? Fill::exact : fill == Fill::scaled ? Fill::real : fill;
+  fill_values(a.val.data(), 1, a.nnz(), drawn, Role::left, seed, stream, stored);
   if (fill == Fill::wide || fill == Fill::exact) shrink_long_rows(a, fill);
   if (fill == Fill::few) {
     const FewValues few(seed, stream);
@@ -69,7 +70,7 @@ void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t str
     }
   }
   if (fill == Fill::hostile) place_row_specials(a, seed, stream + 1, stored);
-  if (fill == Fill::scaled || fill == Fill::index) {  // these two speak of rows, and here a row is ragged
+  if (fill == Fill::scaled || fill == Fill::index) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
       const std::int32_t begin = a.row_ptr[i], end = a.row_ptr[i + 1];
       if (begin == end) continue;
@@ -78,7 +79,9 @@ void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t str
                                    seed, stream + 7, row, static_cast<std::uint64_t>(end - begin)));
       const int exponent = exponent_of_line(seed, stream + 9, i, stored);
       for (std::int32_t k = begin; k < end; ++k) {
-        a.val[k] = fill == Fill::index ? static_cast<T>(k == one) : std::ldexp(a.val[k], exponent);
+        a.val[k] = fill == Fill::index
+                       ? static_cast<T>(k == one)
+                       : std::ldexp(a.val[k], exponent + exponent_of_term(seed, a.col[k], stored));
       }
     }
   }

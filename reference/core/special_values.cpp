@@ -29,9 +29,6 @@ class OperandDraws {
   std::uint64_t seed_, stream_, next_ = 0;
 };
 
-// The exponent of `huge`.
-int huge_exponent(const FormatFacts& f) { return std::max(f.max_exponent - 27, f.max_exponent / 2); }
-
 template <class T>
 T value_of(Special special, bool negative, Format stored) {
   const FormatFacts& f = facts(stored);
@@ -52,7 +49,7 @@ T value_of(Special special, bool negative, Format stored) {
       case Special::smallest_normal:
         return sign * f.smallest_normal;
       case Special::huge:
-        return sign * std::ldexp(1.0, huge_exponent(f));
+        return sign * std::ldexp(1.0, huge_exponent(stored));
     }
     return 0.0;
   };
@@ -153,8 +150,13 @@ std::optional<Special> special_of(T value, Format stored) {
   if (value == 0) return std::signbit(value) ? std::optional(Special::minus_zero) : std::nullopt;
   if (size < f.smallest_normal) return Special::subnormal;
   if (size == f.smallest_normal) return Special::smallest_normal;
-  if (size >= std::ldexp(1.0, std::min(90, huge_exponent(f)))) return Special::huge;
+  if (size >= std::ldexp(1.0, std::min(90, huge_exponent(stored)))) return Special::huge;
   return std::nullopt;
+}
+
+int huge_exponent(Format stored) {
+  const int most = facts(stored).max_exponent;
+  return std::max(most - 27, most / 2);
 }
 
 std::string_view name(Position position) {

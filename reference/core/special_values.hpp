@@ -30,6 +30,9 @@ inline constexpr std::size_t kSpecials = 7;
 template <class T>
 [[nodiscard]] std::optional<Special> special_of(T value, Format stored = kFormat<T>);
 
+/// `huge` is 2 to this power.
+[[nodiscard]] int huge_exponent(Format stored);
+
 /// Classes of positions in a (rows, cols) matrix. One element may stand in several.
 enum class Position : std::uint8_t {
   first,        // element (0, 0)

@@ -55,8 +55,11 @@ void touch_range(Shadow& shadow, std::size_t offset, std::size_t bytes, const Fo
   if (check_initialised && !print.writes()) check_initialised = must_be_written(shadow, offset, bytes);
   Target part = target;
   for (std::size_t i = 0; i < bytes; i += step) {
-    part.offset = target.offset + static_cast<std::int64_t>(i);
-    if (!print.touch(*shadow.at(offset + i), part, check_initialised)) return;
+    part.into = static_cast<std::int64_t>(i);
+    part.offset = target.offset + part.into;
+    if (print.touch(*shadow.at(offset + i), part, check_initialised)) continue;
+    for (; print.writes() && i < bytes; i += step) shadow.at(offset + i)->initialise();
+    return;
   }
 }
 
@@ -177,7 +180,11 @@ namespace {
 
 void kernel_access(Thread& t, unsigned char* at, std::size_t bytes, Access kind, Location location,
                    Scope scope) {
-  resolve_pending();
+  if (kind == Access::read) {
+    resolve_before_read(location);
+  } else {
+    resolve_pending();
+  }
   current().race.access_at = at;
   current().race.access_bytes = bytes;
   const bool strong = kind != Access::read && kind != Access::write;

@@ -19,7 +19,11 @@ inline bool on_own_stack(const Thread& t, const void* p) {
 /// left here. One function of plain numbers: a structure between its steps would go through memory, at several times the cost.
 template <std::size_t kBytes, bool kWrites>
 [[gnu::always_inline]] inline bool access_quickly(Thread& t, unsigned char* at, Location location) {
-  resolve_pending();
+  if constexpr (kWrites) {
+    resolve_pending();
+  } else {
+    resolve_before_read(location);
+  }
   const Block& b = *t.block;
   auto offset = static_cast<std::size_t>(at - b.arena);
   const bool shared = offset < kArenaBytes;
@@ -43,7 +47,7 @@ template <std::size_t kBytes, bool kWrites>
       c + 1 == end && c->initialised();  // in this running of the block, so that it lies in a piece
   if (shared && !written && !in_a_piece(b, offset, kBytes)) return false;
   const bool check_initialised = !kWrites && (shared || !a->initialised);
-  const Stamp stamp = stamp_of(t, location, kWrites);
+  const Stamp stamp = stamp_of(t, location, kWrites, kBytes);
   for (; c != end; ++c) {
     if (!touch_fast(t, *c, stamp, shared, check_initialised)) return false;
   }

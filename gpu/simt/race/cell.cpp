@@ -4,14 +4,35 @@
 
 namespace plumb::simt {
 
-PackedLocation CellTables::number_of(Location location) {
+namespace {
+
+constexpr std::uint8_t kDiffers = 255;  // accesses of one place, in bytes
+
+std::uint8_t packed_bytes(std::size_t bytes) {
+  return bytes < kDiffers ? static_cast<std::uint8_t>(bytes) : kDiffers;
+}
+
+}  // namespace
+
+PackedLocation CellTables::number_of(Location location, std::size_t bytes) {
   const auto found = numbers_.find(location);
-  if (found != numbers_.end()) return found->second;
+  if (found != numbers_.end()) {
+    std::uint8_t& known = bytes_[found->second];
+    if (known == 0) known = packed_bytes(bytes);
+    if (bytes != 0 && known != bytes) known = kDiffers;
+    return found->second;
+  }
   if (places_.size() > 0xffffu) return 0;
   const auto place = static_cast<PackedLocation>(places_.size());
   places_.push_back(location);
+  bytes_.push_back(packed_bytes(bytes));
   numbers_.emplace(location, place);
   return place;
+}
+
+std::int64_t CellTables::bytes_at(Location location) const {
+  const auto found = numbers_.find(location);
+  return found == numbers_.end() || bytes_[found->second] == kDiffers ? 0 : bytes_[found->second];
 }
 
 PackedEpoch CellTables::number_of_epoch(std::uint64_t epoch) {

@@ -23,12 +23,15 @@ constexpr PackedEpoch kNumbered = 1u << 29;
 /// The tables of a run behind its cells.
 class CellTables {
  public:
-  PackedLocation place_of(Location location) {
+  /// `bytes`: of the access, where it is a plain one.
+  PackedLocation place_of(Location location, std::size_t bytes = 0) {
     Recent& r = recent_[location % recent_.size()];
-    if (r.location != location) r = {location, number_of(location)};
+    if (r.location != location) r = {location, number_of(location, bytes)};
     return r.place;
   }
   Location location_of(PackedLocation place) const { return places_[place]; }
+  /// How many bytes plain accesses at that place in the code take; 0 where that is not known, or differs.
+  std::int64_t bytes_at(Location location) const;
   PackedEpoch pack(std::uint64_t epoch) {
     const std::uint64_t generation = epoch >> 32, step = epoch & 0xffffffffu;
     const bool fits = generation < kNumbered >> kStepBits && step < 1u << kStepBits;
@@ -48,11 +51,13 @@ class CellTables {
     Location location = 0;
     PackedLocation place = 0;
   };
-  PackedLocation number_of(Location location);
+  PackedLocation number_of(Location location, std::size_t bytes);
   PackedEpoch number_of_epoch(std::uint64_t epoch);
 
   std::array<Recent, 4096> recent_;
   std::vector<Location> places_{0};
+  std::vector<std::uint8_t> bytes_{
+      0};  // of plain accesses, by place; 0: not known, kDiffers: of several sizes, or more
   std::unordered_map<Location, PackedLocation> numbers_{{0, 0}};
   std::vector<std::uint64_t> epochs_;
   std::unordered_map<std::uint64_t, PackedEpoch> epoch_numbers_;

@@ -101,6 +101,7 @@ struct Doubt {
   const unsigned char* at = nullptr;  // null: none
   std::size_t bytes = 0;
   unsigned char before[16] = {};
+  Location read = 0;  // the first plain read behind the second of them
 };
 
 /// A plain read by a thread, until it is one of its older ones.
@@ -129,7 +130,8 @@ struct SharedUpdate {
 struct Target {
   const char* array;
   std::int64_t offset;
-  const Block* home;  // whose shared memory; null: global memory
+  const Block* home;      // whose shared memory; null: global memory
+  std::int64_t into = 0;  // from the access's first byte on
 };
 
 enum class Access : std::uint8_t {

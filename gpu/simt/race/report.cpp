@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu/simt/race/extents.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -133,6 +134,25 @@ const char* advice(const Thread& t, const Mark& now, const Mark& then, bool othe
          "the flag and a fence or barrier";
 }
 
+// What the bytes of two plain accesses say of a race in one launch, before what would order them: where each takes some that the other does
+// not, they are meant for different elements, and nothing between them would help.
+void tell_of_overlap(RawFinding& f, const Mark& then, const Target& target) {
+  const ByteRange here = bytes_under_way(target);
+  const std::optional<ByteRange> there = bytes_of(then, target);
+  if (!there || *there == here) return;
+  const std::string both = fmt::format("bytes {} to {} here and {} to {} there", here.begin, here.end - 1,
+                                       there->begin, there->end - 1);
+  if (here.holds(*there) || there->holds(here)) {
+    f.finding.hint = fmt::format(
+        "{}: if they are meant to be of different elements, an index or the start of an array is wrong; if "
+        "not, {}",
+        both, f.finding.hint);
+  } else {
+    f.finding.hint = both + " overlap in part: an index, a size or the start of an array is wrong";
+    f.pair = RawFinding::kOther;  // also where both are on one line
+  }
+}
+
 // The streams of the launch under way and of another, as the end of a sentence; empty where they are one, or have no names.
 std::string in_streams(int other) {
   const int here = launch_under_way().stream;
@@ -149,6 +169,7 @@ void put_in_doubt() {
   current().report.findings.pop_back();
   race.doubt.at = race.access_at;
   race.doubt.bytes = race.access_bytes;
+  race.doubt.read = 0;
   std::memcpy(race.doubt.before, race.access_at, race.access_bytes);
 }
 
@@ -190,6 +211,7 @@ void report_race(const Thread& t, const Mark& now, const Mark& other, const Targ
     f->finding.other_trail = trail_of(then, warp_behind(then));
   }
   f->finding.hint = advice(t, now, then, !same_launch || host, target.home != nullptr);
+  if (both_plain && same_launch && !host && then.warp < kFirstProductUnit) tell_of_overlap(*f, then, target);
   if (both_write && !current().run.options.strict &&
       current().race.access_bytes <= sizeof current().race.doubt.before &&
       current().report.findings.size() > before)

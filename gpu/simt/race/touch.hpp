@@ -48,7 +48,8 @@ inline Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool
 }
 
 /// What a plain access of the thread leaves.
-[[gnu::always_inline]] inline Stamp stamp_of(const Thread& t, Location location, bool writes) {
+[[gnu::always_inline]] inline Stamp stamp_of(const Thread& t, Location location, bool writes,
+                                             std::size_t bytes = 0) {
   const Block& b = *t.block;
   CellTables& tables = current().race.tables;
   return {b.id,
@@ -56,7 +57,7 @@ inline Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool
           1u << t.lane,
           t.warp | std::uint32_t{t.lane} << Cell::kLaneAt,
           tables.pack(std::uint64_t{b.generation} << 32 | t.step),
-          tables.place_of(location),
+          tables.place_of(location, bytes),
           writes};
 }
 
@@ -195,7 +196,7 @@ class Footprint {
   Footprint(Thread& t, Access kind, Location location, Scope scope, bool shared)
       : thread_(t), kind_(kind), location_(location), plain_(kind == Access::read || kind == Access::write) {
     if (plain_) {
-      stamp_ = stamp_of(t, location, kind == Access::write);
+      stamp_ = stamp_of(t, location, kind == Access::write, current().race.access_bytes);
     } else {
       mark_ = mark_of(t, kind, location, scope, shared);
     }

@@ -76,6 +76,39 @@ __global__ void shifted_kernel(int* out) {
   out[threadIdx.x] = line[threadIdx.x];
 }
 
+struct Three {
+  int a, b, c;
+};
+
+// 12 bytes each, copied whole, `apart` numbers apart.
+__global__ void copies_kernel(const Three* in, int* out, int apart) {
+  __shared__ int line[96];
+  *reinterpret_cast<Three*>(&line[apart * threadIdx.x]) = in[threadIdx.x];  // <- copies
+  __syncthreads();
+  if (threadIdx.x < 3) out[threadIdx.x] = line[threadIdx.x];
+}
+
+// Eight doubles, and behind them eight integers, which begin at element 8 of the bytes.
+__global__ void carved_kernel(int* out) {
+  __shared__ alignas(16) unsigned char memory[96];
+  double* const sums = reinterpret_cast<double*>(memory);
+  int* const counts = reinterpret_cast<int*>(memory + 8);
+  if (threadIdx.x < 8)
+    sums[threadIdx.x] = threadIdx.x + 0.5;  // <- carved sums
+  else
+    counts[threadIdx.x - 8] = static_cast<int>(threadIdx.x);  // <- carved counts
+  __syncthreads();
+  out[threadIdx.x] = counts[threadIdx.x % 8];
+}
+
+// Read by fours what is written one by one: the barrier is missing.
+__global__ void by_fours_kernel(int* out) {
+  __shared__ alignas(16) int line[64];
+  line[threadIdx.x] = static_cast<int>(threadIdx.x);
+  const int4 four = reinterpret_cast<const int4*>(line)[threadIdx.x / 4];  // <- by fours
+  out[threadIdx.x] = four.x + four.y + four.z + four.w;
+}
+
 __global__ void hopper_kernel(int which) {
   __shared__ alignas(16) unsigned long long words[32];
   const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(words));
@@ -143,6 +176,11 @@ void ptx_sums(const float* terms, float* global, float* shared) {
 }
 void updated(int* sum) { launch(updated_kernel, 1, 64, 0, nullptr, sum); }
 void shifted(int* out) { launch(shifted_kernel, 1, 64, 0, nullptr, out); }
+void copies(const int* in, int* out, int apart) {
+  launch(copies_kernel, 1, 32, 0, nullptr, reinterpret_cast<const Three*>(in), out, apart);
+}
+void carved(const int*, int* out) { launch(carved_kernel, 1, 16, 0, nullptr, out); }
+void by_fours(const int*, int* out) { launch(by_fours_kernel, 1, 64, 0, nullptr, out); }
 void hopper_instruction(int which) { launch(hopper_kernel, 1, 32, 0, nullptr, which); }
 
 }  // namespace plumb::simt_test

@@ -256,8 +256,11 @@ void shaped(unsigned grid_x, unsigned grid_y, unsigned threads, int* out);
 void atomic_sums(const float* terms, float* global, float* shared, double* wide);  // 8, 4, 4, 4
 void ptx_sums(const float* terms, float* global, float* shared);                   // 8, 4, 4
 void updated(int* sum);
-void shifted(int* out);              // 64
-void hopper_instruction(int which);  // a warp's, of eight that sm_90 was the first to have
+void shifted(int* out);                           // 64
+void copies(const int* in, int* out, int apart);  // 96 into 3
+void carved(const int* in, int* out);             // 16
+void by_fours(const int* in, int* out);           // 64
+void hopper_instruction(int which);               // a warp's, of eight that sm_90 was the first to have
 
 // weak.cu: right where memory is strong, lanes stay together and nothing fails for no reason; flags and counters start as zeros
 void relaxed_message(Form f, int* data, int* flag, int* out);         // 2 blocks

@@ -30,6 +30,7 @@
 
 #include "reference/ops/reduce.hpp"
 #include "reference/ops/transpose.hpp"
+#include "verify/engine/resource_use.hpp"
 
 namespace plumb {
 namespace {
@@ -379,6 +380,28 @@ void tasks_with_dependences(const P&, const I& in, const O& out, Context&) {
     }
   }
 }
+// Right; the runtime gives its table of dependences back while nothing is counted, and its place is taken and given back while all is.
+void takes_what_went_uncounted(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  [[maybe_unused]] int order = 0;
+  const auto switch_to = [](bool on) {
+    if (count_heap != nullptr) count_heap(on);
+  };
+#pragma omp parallel num_threads(2)
+#pragma omp master
+  {
+    for (int part = 0; part < 8; ++part) {
+#pragma omp task depend(inout : order)
+      order = 1;
+    }
+#pragma omp taskwait
+    switch_to(false);
+  }
+  switch_to(true);
+  std::vector<void*> taken(4096);
+  for (std::size_t i = 0; i < taken.size(); ++i) taken[i] = std::malloc(16 * (1 + i % 128));
+  for (void* const block : taken) std::free(block);
+}
 void leaks_by_the_runtime(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   volatile auto* kept = static_cast<char*>(omp_alloc(64, omp_default_mem_alloc));
@@ -458,6 +481,7 @@ ADVERSARY(leaks_without_elements);
 ADVERSARY(wrong_with_odd_teams);
 ADVERSARY(says_and_fails);
 ADVERSARY(tasks_with_dependences);
+ADVERSARY(takes_what_went_uncounted);
 ADVERSARY(leaks_by_the_runtime);
 
 }  // namespace

@@ -1,11 +1,12 @@
-// Sums of few different values, in every order in which a correct kernel may take them. Equal terms are rounded by equal amounts, so their
-// roundings do not go up and down: they add up. A bound for random roundings fails correct kernels there.
+// Sums in every order in which a correct kernel may take them, beside their bounds. Equal terms are rounded by equal amounts, so their
+// roundings add up; beside one huge term each later addition rounds at its size. A bound for other data fails correct kernels there.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -169,7 +170,9 @@ T compensated(const Sum<T>& of) {
 template <class T>
 std::vector<std::pair<std::string, T>> orders(const Sum<T>& of) {
   const std::size_t n = of.a.size();
+  const Sum<T> backwards{{of.a.rbegin(), of.a.rend()}, {of.b.rbegin(), of.b.rend()}};
   std::vector<std::pair<std::string, T>> sums = {{"by halves", by_halves(of, 0, n, 1)},
+                                                 {"backwards", serial(backwards, 0, n, 1, true)},
                                                  {"by halves down to 128", by_halves(of, 0, n, 128)},
                                                  {"compensated", compensated(of)}};
   for (const bool fma : {false, true}) {
@@ -185,27 +188,68 @@ std::vector<std::pair<std::string, T>> orders(const Sum<T>& of) {
   return sums;
 }
 
-// CHECKs some elements of the case in every order.
+// What has been judged so far.
+struct Tally {
+  std::int64_t outputs = 0, failed = 0;
+  double worst = 0;  // error over bound
+  std::string where;
+  double worst_as_real = 0;  // over the bound of zero-mean data
+};
+
+// Rounds the operands to the format in which variants get them.
 template <class Op, class T>
-void check_case(const std::string& id) {
+void quantise_inputs(Instance<Op, T>& made, Dtype dtype) {
+  const auto in_place = [&](const T* data, std::int64_t count) {
+    quantise(facts(dtype).in, const_cast<T*>(data), count);
+  };
+  Op::each_input(made.in, [&](const char*, auto& view) {
+    if constexpr (requires { view.val; })
+      in_place(view.val, view.row_ptr[view.rows]);
+    else if constexpr (requires { view.ld; })
+      in_place(view.data, view.rows * view.cols);
+    else
+      in_place(view.data, view.size);
+  });
+}
+
+// Judges some elements of the case, in every order, as fp32 or fp64 outputs: before a narrower one is rounded.
+template <class Op, class T>
+void judge_case(const std::string& id, std::size_t at_most, Tally& tally) {
   const Case c = parse_case(id);
-  CAPTURE(id);
   Instance<Op, T> made;
   Op::template make<T>(c, made);
+  quantise_inputs<Op, T>(made, c.dtype);
   Reference reference;
   Op::template oracle<T>(made.problem, made.in, made.out, reference);
   const ReferenceArray& want = reference.outputs.at(0);
   const Tolerance t{c.fill, Arithmetic::native, c.dtype};
-  const std::size_t elements = want.value.size(), step = std::max<std::size_t>(1, elements / 4);
+  const std::size_t elements = want.value.size(), step = std::max<std::size_t>(1, elements / at_most);
   for (std::size_t e = 0; e < elements; e += step) {
-    const double bound = Op::bound(t, 0, want.value[e], want.magnitude[e], want.terms[e]);
-    for (const std::pair<std::string, T>& of_order :
+    if (!(want.magnitude[e] < static_cast<double>(std::numeric_limits<T>::max()))) continue;
+    const auto bound_of = [&](const Tolerance& of) {
+      return Op::bound(of, 0, want.value[e], want.magnitude[e], want.terms[e]);
+    };
+    const double bound = bound_of(t), bound_as_real = bound_of({Fill::real, Arithmetic::native, c.dtype});
+    ++tally.outputs;
+    bool failed = false;
+    for (const auto& [order, sum] :
          orders(terms_of<T>(made.problem, made.in, made.out, static_cast<std::int64_t>(e)))) {
-      CAPTURE(of_order.first);
-      CAPTURE(e);
-      CHECK(std::fabs(static_cast<double>(of_order.second) - want.value[e]) <= bound);
+      const double error = std::fabs(static_cast<double>(sum) - want.value[e]);
+      failed = failed || !(error <= bound);
+      if (error > 0) tally.worst_as_real = std::max(tally.worst_as_real, error / bound_as_real);
+      if (error <= tally.worst * bound) continue;
+      tally.worst = error / bound, tally.where = fmt::format("{}, element {}, {}", id, e, order);
     }
+    tally.failed += failed ? 1 : 0;
   }
+}
+
+// CHECKs some elements of the case in every order.
+template <class Op, class T>
+void check_case(const std::string& id) {
+  Tally tally;
+  judge_case<Op, T>(id, 4, tally);
+  CHECK_MESSAGE(tally.failed == 0, tally.where);
 }
 
 // `parameters` with {} in place of the length of a sum.
@@ -219,6 +263,40 @@ void check_operator(const std::string& parameters) {
       check_case<Op, double>(fmt::format("{}.f64{}", Op::kName, rest));
     }
   }
+}
+
+// Cases of many outputs. {0}: the length of a sum.
+constexpr int kLengths[] = {20, 100, 480, 1600};
+
+template <class Op>
+void judge_outputs(const std::string& parameters, const std::vector<Fill>& fills, int seeds, Tally& tally) {
+  for (const Fill fill : fills) {
+    for (const int length : kLengths) {
+      for (int seed = 1; seed <= seeds; ++seed) {
+        const auto judge = [&]<class T>(T, Dtype dtype) {
+          judge_case<Op, T>(fmt::format("{}.{}({},fill={},seed={})", Op::kName, facts(dtype).name,
+                                        fmt::format(fmt::runtime(parameters), length), name(fill), seed),
+                            128, tally);
+        };
+        for (const Dtype dtype : {Dtype::f32, Dtype::f16_f32, Dtype::bf16_f32}) judge(float{}, dtype);
+        judge(double{}, Dtype::f64);
+      }
+    }
+  }
+}
+
+Tally judge_operators(const std::vector<Fill>& fills, int seeds) {
+  Tally tally;
+  judge_outputs<Gemm>("m=13,n=21,k={}", fills, seeds, tally);
+  judge_outputs<Gemm>("m=13,n=21,k={},alpha=0.7310586,beta=-1.6180339", fills, seeds, tally);
+  judge_outputs<Gemv>("rows=157,cols={},alpha=2.7182819,beta=1", fills, seeds, tally);
+  judge_outputs<SkinnyGemm>("v=37,k={},n=5", fills, seeds, tally);
+  judge_outputs<Conv2d>("n=2,c={},h=5,w=9,k=9,r=1,s=2", fills, seeds, tally);
+  judge_outputs<Spmv>("rows=157,cols={},density=0.9", fills, seeds, tally);
+  judge_outputs<Spmm>("rows=37,cols={},n=5,density=0.9", fills, seeds, tally);
+  judge_outputs<Sddmm>("rows=17,cols=23,k={},density=0.5", fills, seeds, tally);
+  judge_outputs<Reduce>("kind=sum,n={}", fills, 8 * seeds, tally);  // one output each
+  return tally;
 }
 
 }  // namespace
@@ -243,4 +321,42 @@ TEST_CASE("reduce and log_softmax of few values stay within their bounds in ever
   check_operator<Reduce>("kind=sum,n={}");
   check_operator<LogSoftmax>("rows=2,cols={}");
   check_operator<LogSoftmax>("rows=4,cols={},scale=10,special=shift");
+}
+
+TEST_CASE("sums of terms of many sizes stay within their bounds in every order of summation") {
+  for (const Fill fill : {Fill::hostile, Fill::scaled}) {
+    const Tally tally = judge_operators({fill}, 2);
+    CHECK(tally.outputs > 20000);
+    CHECK_MESSAGE(tally.failed == 0, tally.where);
+  }
+}
+
+TEST_CASE("the scale of a term of a sparse product in one operand is the inverse of that in the other") {
+  const Case c = parse_case("spmm.f64(rows=3,cols=400,n=1,density=0.9,fill=scaled,seed=5)");
+  Instance<Spmm, double> made;
+  Spmm::make<double>(c, made);
+  const auto& [A, B] = made.in;
+  double magnitude = 0, squares = 0;
+  for (std::int32_t k = A.row_ptr[0]; k < A.row_ptr[1]; ++k) {
+    const double term = A.val[k] * B(A.col[k], 0);
+    magnitude += std::fabs(term), squares += term * term;
+  }
+  const double terms = A.row_ptr[1];
+  CHECK(terms > 300);
+  // products of two uniform numbers: a mean size of 1/4, a mean square of 1/9
+  CHECK(std::sqrt(squares / terms) < 1.6 * magnitude / terms);
+}
+
+TEST_CASE("orders of summation, nightly: 10^6 outputs of every fill whose sums are rounded" *
+          doctest::skip()) {
+  for (const Fill fill : {Fill::real, Fill::positive, Fill::scaled, Fill::hostile, Fill::few}) {
+    SUBCASE(std::string(name(fill)).c_str()) {
+      const Tally tally = judge_operators({fill}, 100);
+      MESSAGE(fmt::format(
+          "{}: {} outputs, {} beyond their bounds; at most {:.3g} of one ({}), {:.3g} of that of real",
+          name(fill), tally.outputs, tally.failed, tally.worst, tally.where, tally.worst_as_real));
+      CHECK(tally.outputs > 1000000);
+      CHECK(tally.failed == 0);
+    }
+  }
 }
