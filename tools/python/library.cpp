@@ -11,6 +11,7 @@
 #include "reference/core/error.hpp"
 #include "tools/python/worker_abi.h"
 #include "verify/engine/child.hpp"
+#include "verify/engine/driver_backend.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/judge/given.hpp"
@@ -18,19 +19,6 @@
 namespace {
 
 using namespace plumb;
-
-// A device whose kernels this library cannot run.
-class NoDevice final : public Backend {
- public:
-  Reason why_not() const override { return describe(); }
-  std::string describe() const override {
-    return "no driver: this package runs kernels on the CPU, those of Triton with --device simt";
-  }
-  std::byte* upload(std::byte*, std::int64_t) override { throw Error(describe()); }
-  void download(std::byte*, std::int64_t) override { throw Error(describe()); }
-  void* workspace(std::int64_t, Poison) override { throw Error(describe()); }
-  std::string release_workspace() override { return {}; }
-};
 
 // The CPU executor, which the worker's own language runs kernels on: it is told of each run, and asked afterwards.
 class ExecutorOfWorker final : public Backend {
@@ -81,6 +69,15 @@ const char* kept(std::string text) {
   static std::string last;
   last = std::move(text);
   return last.c_str();
+}
+
+// Null, or what `work` threw.
+template <class F>
+const char* trouble_of(F&& work) {
+  try {
+    work();
+    return nullptr;
+  } catch (const std::exception& e) { return kept(e.what()); }
 }
 
 // {"inputs": [...], "outputs": [...], "vectors": [...], "scalars": [...], "dtypes": [...], "formula": "..."}: the names by which an operator's
@@ -176,8 +173,41 @@ PLUMB_EXPORT int plumb_worker_main(const plumb_plugin* (*open)(const char* path,
   static const plumb_executor kept_executor = executor != nullptr ? *executor : plumb_executor{};
   if (executor != nullptr)
     make_simt_backend = [] { return std::unique_ptr<Backend>(new ExecutorOfWorker(kept_executor)); };
-  make_gpu_backend = [] { return std::unique_ptr<Backend>(new NoDevice); };
+  make_gpu_backend = make_driver_backend;
   return worker_main();
+}
+
+/// Why nothing runs on CUDA here, or "". Valid until the next call.
+PLUMB_EXPORT const char* plumb_cuda_missing() { return kept(why_no_cuda_driver()); }
+
+/// Whether this is a worker whose kernels run on a GPU.
+PLUMB_EXPORT int plumb_cuda_is_here() { return is_driver_backend_here() ? 1 : 0; }
+
+/// In a worker, memory that a framework allocates during a call (torch's CUDAPluggableAllocator has these signatures): between guards, poisoned
+/// in the stream's order. Null: there is none, and the run says nothing about the kernel.
+PLUMB_EXPORT void* plumb_cuda_allocate(ssize_t bytes, int /*device*/, void* stream) {
+  return allocate_during_call(bytes, stream);
+}
+PLUMB_EXPORT void plumb_cuda_free(void* memory, ssize_t /*bytes*/, int /*device*/, void* /*stream*/) {
+  free_during_call(memory);
+}
+
+/// Work that `second` is given from now on waits for what `first` has been given; null is the default stream. Null, or what went wrong.
+PLUMB_EXPORT const char* plumb_cuda_order(void* first, void* second) {
+  return trouble_of([&] { order_streams(first, second); });
+}
+/// Waits for a stream. Null, or what went wrong.
+PLUMB_EXPORT const char* plumb_cuda_wait(void* stream) {
+  return trouble_of([&] { check_cuda(cuda_driver().wait_for_stream(stream), "cuStreamSynchronize"); });
+}
+/// Copies rows to the device, in the stream's order; `to` and `from` are addresses, pitches and row_bytes bytes. Memory of the host may be changed
+/// once this has returned. Null, or what went wrong.
+PLUMB_EXPORT const char* plumb_cuda_copy_rows(void* to, int64_t to_pitch, const void* from,
+                                              int64_t from_pitch, int from_host, int64_t row_bytes,
+                                              int64_t rows, void* stream) {
+  return trouble_of([&] {
+    copy_rows_to_device({to, to_pitch}, {from, from_pitch, from_host != 0}, row_bytes, rows, stream);
+  });
 }
 
 /// JSON: how structures and types are numbered (plugin_tables()). Valid until the next call.

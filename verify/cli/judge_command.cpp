@@ -14,6 +14,7 @@
 #include "tools/terminal.hpp"
 #include "tools/version.hpp"
 #include "verify/cli/needs.hpp"
+#include "verify/engine/cuda_driver.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/engine/user_files.hpp"
@@ -30,14 +31,15 @@
 namespace plumb {
 namespace {
 
-// Kernels of Python. Those for a GPU run on the CPU executor, too, where that is asked for, or where the file holds no others and no device is
-// named; it then looks for races, as nothing else does.
+// Kernels of Python. Those for a GPU run on the CPU executor, too, where that is asked for, or where there is no GPU, the file holds no others
+// and no device is named; it then looks for races, as nothing else does.
 std::vector<VariantInfo> variants_in_python(VerifyOptions& o) {
   if (o.python.empty()) return {};
   const bool simt = device_wanted(o.devices, Device::simt);
   std::vector<VariantInfo> all = variants_of_plugins(o.python, python_worker(simt));
   const auto on_gpu = [](const VariantInfo& v) { return v.device == Device::gpu; };
-  const bool executor = simt || (o.devices.empty() && std::all_of(all.begin(), all.end(), on_gpu));
+  const bool executor = simt || (o.devices.empty() && std::all_of(all.begin(), all.end(), on_gpu) &&
+                                 !why_no_cuda_driver().empty());
   if (!executor) return all;
   if (o.devices.empty()) {
     o.devices = {"simt"};
@@ -47,8 +49,7 @@ std::vector<VariantInfo> variants_in_python(VerifyOptions& o) {
   if (o.devices == std::vector<std::string>{"simt"}) o.run.race = true;
   std::vector<VariantInfo> copies;
   std::copy_if(all.begin(), all.end(), std::back_inserter(copies), on_gpu);
-  for (VariantInfo& v : all)
-    if (!on_gpu(v)) v.program = python_worker(false);
+  for (VariantInfo& v : all) v.program = python_worker(false);
   for (VariantInfo& v : copies) v.device = Device::simt, v.program = python_worker(true);
   all.insert(all.end(), copies.begin(), copies.end());
   return all;
@@ -135,12 +136,24 @@ struct UsedDevice {
   std::string line;  // what it is, or why it is not there
 };
 
+// A GPU as workers of another language see it: whether this program was built for one is nothing to them.
+UsedDevice device_of_driver() {
+  const std::string absent = why_no_cuda_driver();
+  return {Device::gpu, absent.empty(),
+          fmt::format("{}: {}", name(Device::gpu), absent.empty() ? describe_cuda_device() : absent)};
+}
+
 std::vector<UsedDevice> devices_of(const std::vector<Job>& jobs) {
   std::set<Device> used;
+  bool by_driver = false;
   for (const Job& job : jobs) {
-    for (const VariantInfo& v : job.variants) used.insert(v.device);
+    for (const VariantInfo& v : job.variants) {
+      by_driver = by_driver || v.is_of_framework_on_gpu();
+      if (!v.is_of_framework_on_gpu()) used.insert(v.device);
+    }
   }
   std::vector<UsedDevice> all;
+  if (by_driver) all.push_back(device_of_driver());
   for (const Device d : used) {
     if (d == Device::simt) {
       all.push_back({d, true, "simt: the CPU executor"});

@@ -76,6 +76,8 @@ class Backend {
   [[nodiscard]] virtual void* workspace(std::int64_t bytes, Poison poison) = 0;
   /// Checks the guards of every workspace handed out since the last call, then frees them. Returns what was wrong, or "".
   [[nodiscard]] virtual std::string release_workspace() = 0;
+  /// The variant has returned, and nobody has waited for the device so far.
+  virtual void run_returned() {}
   /// Waits for everything started since the last call; throws Error on a device error.
   virtual void synchronize() {}
   /// Instruments' findings since the last call, one line each: traps and races of the CPU executor.

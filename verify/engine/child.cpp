@@ -92,8 +92,10 @@ class Child {
                     missing.empty() ? missing_resources(omp_get_max_threads()) : missing);
     }
     if (request.call.op == kListPlugin) {
-      confine(true);
-      return describe_plugin(request.call.plugin);
+      const std::string broken = backend_of(request.call.device);
+      confine(request.call.device != Device::gpu);
+      const bool can_run = broken.empty() && backends_[request.call.device]->why_not().empty();
+      return can_run ? describe_plugin(request.call.plugin) : RunReply{};  // else a run says why
     }
     if (request.call.op == kListVariants) {
       RunReply reply;
@@ -124,15 +126,20 @@ class Child {
   }
 
   RunReply run_confined(const RunRequest& request) {
-    std::unique_ptr<Backend>& backend = backends_[request.call.device];
-    std::string broken;
-    try {
-      if (!backend) backend = make_backend(request.call.device);
-    } catch (const std::exception& e) { broken = e.what(); }  // a device that is there and does not answer
-    // after the device is there: its driver may start a helper with rights of its own
+    const std::string broken = backend_of(request.call.device);
     confine(request.call.device != Device::gpu);
-    if (!backend) return failed(RunReply::Status::error, broken);
-    return serve(request, find_operator(request.call.op), window_.image(), *backend);
+    if (!broken.empty()) return failed(RunReply::Status::error, broken);
+    return serve(request, find_operator(request.call.op), window_.image(), *backends_[request.call.device]);
+  }
+
+  // Has a device's backend made, before this process is confined: a driver may start a helper with rights of its own. Returns what is wrong
+  // with a device that is there and does not answer, or "".
+  [[nodiscard]] std::string backend_of(Device device) {
+    std::unique_ptr<Backend>& backend = backends_[device];
+    try {
+      if (!backend) backend = make_backend(device);
+    } catch (const std::exception& e) { return e.what(); }
+    return {};
   }
 
   void confine(bool no_devices) {

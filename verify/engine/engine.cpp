@@ -22,9 +22,9 @@ std::string worker_key(const RunRequest& r) {
                 : variant_key(r);
 }
 
-RunRequest opening_of(const std::string& plugin) {
+RunRequest opening_of(const Invocation& call) {
   RunRequest request;
-  request.call.op = kListPlugin, request.call.plugin = plugin;
+  request.call.op = kListPlugin, request.call.plugin = call.plugin, request.call.device = call.device;
   return request;
 }
 
@@ -111,8 +111,7 @@ Worker& Engine::worker_for(const RunRequest& request, Worker::Outcome& opening) 
       worker = std::make_unique<Worker>(program, options_.oom_counter, environment_);
     }
     // what a plug-in takes to be opened (Python imports whole frameworks) is no time of its first run
-    if (!request.call.plugin.empty() && request.call.device != Device::gpu)
-      opening = worker->run(opening_of(request.call.plugin), kPluginOpening);
+    if (!request.call.plugin.empty()) opening = worker->run(opening_of(request.call), kPluginOpening);
   }
   return *worker;
 }

@@ -32,6 +32,11 @@ struct VariantInfo {
   Reason why_not = {};       // why its device cannot run it
   std::string program = {};  // the worker that holds it; "" for the judge's own
   bool prepares = false;     // runs of one plan may differ
+
+  /// Whether a worker of another language runs it on a GPU (tools/python).
+  [[nodiscard]] bool is_of_framework_on_gpu() const {
+    return device == Device::gpu && !plugin.empty() && !program.empty();
+  }
 };
 
 /// What is another in a twin of a case: its last operand of values is negated; or the others are, but for their first, middle and last

@@ -114,6 +114,7 @@ class TimedCall {
 
   void after_run() {
     if (repetition_.repeating()) return repetition_.end();
+    backend_.run_returned();
     backend_.synchronize();
     reply_.seconds = seconds_since(start_);
     if (request_.instruments.watch) reply_.timing.kernels = backend_.watched_launches();

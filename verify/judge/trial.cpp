@@ -358,10 +358,13 @@ std::optional<Finding> Trial::check_series() {
   RunRequest like;
   like.call = {case_.op, variant_.name, case_.dtype, variant_.device};
   like.call.plugin = variant_.plugin, like.program = variant_.program;
-  series_.wait_for_threads = [this, like](int threads) {
-    keep_last();  // the child may die while it is waited for, and the image with it
-    return context_.engine.wait_for_threads(like, threads);
-  };
+  // threads of a framework and of the driver begin when they are first needed, which may be in any run
+  if (!variant_.is_of_framework_on_gpu()) {
+    series_.wait_for_threads = [this, like](int threads) {
+      keep_last();  // the child may die while it is waited for, and the image with it
+      return context_.engine.wait_for_threads(like, threads);
+    };
+  }
   for (const SeriesCheck finds : series_checks()) {
     std::optional<Finding> finding = finds(series_);
     if (!finding) continue;
