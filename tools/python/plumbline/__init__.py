@@ -21,6 +21,7 @@ from plumbline._judge import device_reason, judge, operators, signature
 from plumbline._operators import Operator, formula, formulas
 from plumbline._pytest import Case, cases
 from plumbline._report import Record, Report
+from plumbline._stream import current_stream
 
 __all__ = [
     "Case",
@@ -34,6 +35,7 @@ __all__ = [
     "Variant",
     "cases",
     "check",
+    "current_stream",
     "device_reason",
     "formula",
     "formulas",

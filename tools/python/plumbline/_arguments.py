@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import math
+import os
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from plumbline import _library
-from plumbline._declare import Variant
+from plumbline import _cuda, _library
+from plumbline._declare import ON_A_GPU_ALONE, Variant
 from plumbline._errors import PlumblineError
 
 # What a number is where it changes nothing: a function that does not take it is not asked for other values. The first four are factors, which
@@ -62,6 +65,12 @@ class CSR:
 
         return csr_matrix((self.val, self.col, self.row_ptr), shape=self.shape, copy=False)
 
+    def to_cupy(self) -> Any:
+        """A cupyx.scipy.sparse.csr_matrix of the same memory."""
+        from cupyx.scipy.sparse import csr_matrix
+
+        return csr_matrix((self.val, self.col, self.row_ptr), shape=self.shape)
+
     def to_torch(self) -> Any:
         """A torch.sparse_csr_tensor of the same memory."""
         import torch
@@ -70,7 +79,9 @@ class CSR:
             a if isinstance(a, torch.Tensor) else torch.from_numpy(a)
             for a in (self.row_ptr, self.col, self.val)
         ]
-        return torch.sparse_csr_tensor(*arrays, size=self.shape, check_invariants=False)
+        with warnings.catch_warnings():  # of torch, once in every process: that this layout is new to it
+            warnings.simplefilter("ignore", UserWarning)
+            return torch.sparse_csr_tensor(*arrays, size=self.shape, check_invariants=False)
 
 
 class _Memory:
@@ -139,6 +150,29 @@ def _view(a: Any, dtype: np.dtype) -> np.ndarray:
     return np.asarray(_Memory(a.data, shape, strides, dtype.str))
 
 
+class Host:
+    """Where arrays lie: in memory of the host."""
+
+    def __init__(self, types: Types, arrays: str) -> None:
+        self.array = types.torch_tensor if arrays == "torch" else types.numpy_array
+
+    def calling(self, _: Any) -> Any:
+        """What is in force during a call."""
+        return contextlib.nullcontext()
+
+    def address(self, value: Any) -> int:
+        """Of an array's first element."""
+        return _address(value)
+
+    def copy(self, name: str, value: Any, output: Any) -> None:
+        """What the function has returned, into an output: the same shape and type."""
+        _copy(name, value, output)
+
+
+def _on_executor() -> bool:
+    return os.environ.get("PLUMB_DEVICE") == "simt"
+
+
 @dataclasses.dataclass(frozen=True)
 class Signature:
     """What an operator's arguments are called; "A.row_ptr" and its like are one argument, "A"."""
@@ -174,7 +208,9 @@ class Binding:
     """How one variant's arguments are taken from a call."""
 
     def __init__(self, variant: Variant, types: Types) -> None:
-        self.variant, self.types = variant, types
+        self.variant = variant
+        on_gpu = variant.device == "cuda" and not _on_executor()
+        self.memory: Any = _cuda.Device(types.formats, variant.arrays) if on_gpu else Host(types, variant.arrays)
         self.signature = Signature.of(variant.op)
         self.taken = self._taken()
         outputs = [name for name in self.signature.outputs if name in self.taken]
@@ -184,6 +220,8 @@ class Binding:
                 f"variant {variant.name}: takes {outputs[0]} and not {missing[0]}: it takes all outputs, or returns all"
             )
         self.returns = variant.returns if variant.returns is not None else not outputs
+        if variant.arrays == "jax" and not self.returns:
+            raise PlumblineError(f"variant {variant.name}: arrays of JAX cannot be written: it returns its outputs")
         self.optional = self._optional()
 
     def _taken(self) -> list[str]:
@@ -215,6 +253,8 @@ class Binding:
 
     def refusal(self, call: Any) -> str | None:
         """Why the function cannot be asked, or None."""
+        if self.variant.arrays in ON_A_GPU_ALONE and _on_executor():
+            return f"arrays={self.variant.arrays!r} lie on a GPU: judged with --device gpu"
         given = (*self.taken, *self.optional)
         for i in range(call.scalar_count):
             name, value = call.scalars[i].name.decode(), call.scalars[i].value
@@ -229,13 +269,12 @@ class Binding:
 
     def arguments(self, call: Any) -> dict[str, Any]:
         """Every argument of the call by its name."""
-        make = self.types.torch_tensor if self.variant.arrays == "torch" else self.types.numpy_array
         parts: dict[str, Any] = {}
         numbers: dict[str, float] = {}
         for i in range(call.scalar_count):
             numbers[call.scalars[i].name.decode()] = call.scalars[i].value
         for i in range(call.array_count):
-            parts[call.arrays[i].name.decode()] = make(call.arrays[i])
+            parts[call.arrays[i].name.decode()] = self.memory.array(call.arrays[i])
         found: dict[str, Any] = {}
         for name, array in parts.items():
             head, _, part = name.partition(".")
@@ -253,17 +292,18 @@ class Binding:
 
     def run(self, call: Any) -> None:
         """Calls the function, and stores what it returns. Raises what the function raises, and PlumblineError where it returns what is no output."""
-        found = self.arguments(call)
-        result = self.variant.function(
-            *(found[name] for name in self.taken), **{n: found[n] for n in self.optional}
-        )
-        outputs = [found[name] for name in self.signature.outputs]
-        if self.returns:
-            self._store(result, outputs)
-        elif _is_array(result) and not any(_address(result) == _address(o) for o in outputs):
-            raise PlumblineError(
-                f"returns an array, and takes {self.signature.outputs[0]}: it writes its outputs, or takes none, or declares returns=True"
+        with self.memory.calling(call):
+            found = self.arguments(call)
+            result = self.variant.function(
+                *(found[name] for name in self.taken), **{n: found[n] for n in self.optional}
             )
+            outputs = [found[name] for name in self.signature.outputs]
+            if self.returns:
+                self._store(result, outputs)
+            elif _is_array(result) and self.memory.address(result) not in map(self.memory.address, outputs):
+                raise PlumblineError(
+                    f"returns an array, and takes {self.signature.outputs[0]}: it writes its outputs, or takes none, or declares returns=True"
+                )
 
     def _store(self, result: Any, outputs: list[Any]) -> None:
         results = result if isinstance(result, (tuple, list)) and len(outputs) > 1 else (result,)
@@ -272,7 +312,7 @@ class Binding:
                 f"returns {_kind(result)}, and the outputs are {', '.join(self.signature.outputs)}"
             )
         for name, value, output in zip(self.signature.outputs, results, outputs):
-            _copy(name, value, output)
+            self.memory.copy(name, value, output)
 
 
 def _is_array(value: Any) -> bool:

@@ -11,7 +11,8 @@ from typing import Any
 from plumbline._errors import PlumblineError
 
 DEVICES = ("cpu", "cuda", "simt")
-ARRAYS = ("numpy", "torch")
+ARRAYS = ("numpy", "torch", "cupy", "numba", "jax")
+ON_A_GPU_ALONE = ("cupy", "numba", "jax")
 declared: list[Variant] = []  # in this process, in order: what a worker lists of a file that it has imported
 in_worker = False  # whether this process is the judge's child
 
@@ -44,6 +45,8 @@ class Variant:
         for value, known, what in ((self.device, DEVICES, "device"), (self.arrays, ARRAYS, "arrays")):
             if value not in known:
                 raise PlumblineError(f"variant {self.name!r}: {what}={value!r}; known: {', '.join(known)}")
+        if self.arrays in ON_A_GPU_ALONE and self.device != "cuda":
+            raise PlumblineError(f"variant {self.name!r}: arrays={self.arrays!r} lie on a GPU: device='cuda'")
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self.function(*arguments, **named)
@@ -81,8 +84,9 @@ def variant(op: str, **declaration: Any) -> Callable[[Callable[..., Any]], Varia
     name         of the variant, "user/NAME" in reports; the function's name where it is not given
     storage      "f32", or several: ("f32", "f64"); the types that the function is judged in
     arithmetic   what it computes in: "native", "doubled", "tf32", ... (docs/bounds.md); the bound follows from it
-    device       "cpu"; "cuda" or "simt": it launches kernels of Triton's, which are judged on the CPU executor (docs/python.md)
-    arrays       "numpy" or "torch": what arrays reach the function as; a sparse matrix is a plumbline CSR of such arrays
+    device       "cpu"; "cuda": it launches kernels on a GPU; those of Triton are judged on the CPU executor, too ("simt" is the same word)
+    arrays       "numpy" or "torch": what arrays reach the function as; a sparse matrix is a plumbline CSR of such arrays. On a GPU also
+                 "cupy", "numba", "jax"; "numpy" are there objects with __cuda_array_interface__, __dlpack__ and data_ptr() (docs/python.md)
     returns      True: the result is returned although the function takes outputs, of which it reads what they hold
     reproducible whether equal inputs at equal places give equal bits; the claim is tested
     alignment    bytes that base pointers and leading dimensions must be a multiple of; 0: the size of an element

@@ -40,7 +40,7 @@ def device_reason(device: str) -> str | None:
     if device == "simt":
         return simt.missing()
     if device == "cuda":
-        return "no driver: this package runs kernels on the CPU, those of Triton with --device simt"
+        return _library.load().plumb_cuda_missing().decode() or None
     raise PlumblineError(f"device={device!r}; known: {', '.join(_declare.DEVICES)}")
 
 
@@ -142,8 +142,8 @@ def judge(
     fills    "exact,real,...": only these
     matrices files to judge sparse operators on
     listed   only cases of the contract's list: seven times fewer
-    device   "cpu"; "simt": a kernel of Triton's on the CPU executor, which looks for races, too (docs/python.md); "cuda": every record is a skip
-             with the reason; default: as the variant is declared
+    device   "cpu"; "simt": a kernel of Triton's on the CPU executor, which looks for races, too (docs/python.md); "cuda": on the GPU, and where
+             there is none every record is a skip with the reason; default: as the variant is declared
     chip     on "simt", what Triton compiles for: "sm_80", "sm_86", "sm_87", "sm_89" or "sm_90"
     timeout  seconds a run (60)
     repeat   runs of each case, at least 2

@@ -149,10 +149,19 @@ def load() -> c.CDLL:
         library = c.CDLL(path)
     except OSError as error:
         raise PlumblineError(f"{path}: cannot be loaded: {error}") from None
-    for function in (library.plumb_tables, library.plumb_operators, library.plumb_signature, library.plumb_check):
-        function.restype = c.c_char_p
+    for name in ("tables", "operators", "signature", "check", "cuda_missing", "cuda_order", "cuda_wait", "cuda_copy_rows"):
+        getattr(library, f"plumb_{name}").restype = c.c_char_p
     library.plumb_signature.argtypes = [c.c_char_p]
     library.plumb_check.argtypes = [c.POINTER(Call), c.c_int, c.c_int]
+    library.plumb_cuda_allocate.restype = c.c_void_p
+    library.plumb_cuda_allocate.argtypes = [c.c_ssize_t, c.c_int, c.c_void_p]
+    library.plumb_cuda_free.argtypes = [c.c_void_p, c.c_ssize_t, c.c_int, c.c_void_p]
+    library.plumb_cuda_order.argtypes = [c.c_void_p, c.c_void_p]
+    library.plumb_cuda_wait.argtypes = [c.c_void_p]
+    library.plumb_cuda_copy_rows.argtypes = [
+        *(c.c_void_p, c.c_int64, c.c_void_p, c.c_int64),  # to, from: addresses, bytes from row to row
+        *(c.c_int, c.c_int64, c.c_int64, c.c_void_p),  # whether from the host, bytes of a row, rows, stream
+    ]
     library.plumb_worker_main.argtypes = [OPEN, c.POINTER(Executor)]
     sizes = json.loads(library.plumb_tables())["sizes"]
     for name, structure in STRUCTURES.items():

@@ -41,7 +41,8 @@ class Record:
 
     def __str__(self) -> str:
         lines = [f"{self.verdict}: {self.variant} {self.case}"]
-        lines += [f"  {line}" for line in (self.detail or (self.reason,)) if line]
+        told = self.reason in "\n".join(self.detail)  # what a process has printed does not tell why its run failed
+        lines += [f"  {line}" for line in (*(() if told else (self.reason,)), *self.detail) if line]
         return "\n".join([*lines, f"  repro: {self.repro}"])
 
 

@@ -12,7 +12,7 @@ import sys
 import traceback
 from typing import Any
 
-from plumbline import _by_value, _declare, _library
+from plumbline import _by_value, _declare, _frameworks, _library
 from plumbline._errors import PlumblineError
 
 here = pathlib.Path(__file__).resolve().parent
@@ -87,9 +87,10 @@ def variants_of(path: str) -> list[_declare.Variant]:
 
 def check_arrays(variant: _declare.Variant) -> None:
     """PlumblineError: this interpreter lacks the package whose arrays the variant takes."""
-    if variant.arrays == "torch" and importlib.util.find_spec("torch") is None:
+    package = variant.arrays
+    if importlib.util.find_spec(package) is None:
         raise PlumblineError(
-            f"variant {variant.name}: arrays='torch', and {sys.executable} has no torch: install it there, or let "
+            f"variant {variant.name}: arrays={package!r}, and {sys.executable} has no {package}: install it there, or let "
             "PLUMB_PYTHON name an interpreter that has it"
         )
 
@@ -163,6 +164,7 @@ def open_plugin(path: bytes, trouble: Any) -> int | None:
     try:
         if cannot_open:
             raise cannot_open[0]
+        _frameworks.guard_imports()
         opened[path] = Table(variants_of(path.decode()))
     except BaseException as error:
         trouble[0] = trouble_text.address(reason_of(error))
@@ -203,6 +205,7 @@ def main() -> int:
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     faulthandler.enable(all_threads=False)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # a pool of processes would outlive the call
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the judge's arrays lie on the same GPU
     made = executor()
     return _library.load().plumb_worker_main(
         _library.OPEN(open_plugin), ctypes.byref(made.structure) if made else None
