@@ -103,9 +103,9 @@ std::optional<Finding> left_threads(const Series& s) {
   if (s.last_threads <= s.first_threads || !s.wait_for_threads) return std::nullopt;
   const std::optional<Worker::Outcome> outcome = s.wait_for_threads(s.first_threads);
   if (!outcome) return std::nullopt;
-  using Kind = Worker::Outcome::Kind;
-  if (outcome->kind == Kind::died) return Finding{Verdict::crash, outcome->how};
-  if (outcome->kind != Kind::replied) return Finding{Verdict::skip, outcome->how};
+  using Ending = Worker::Outcome::Kind;
+  if (outcome->kind == Ending::died) return Finding{Verdict::crash, outcome->how};
+  if (outcome->kind != Ending::replied) return Finding{Verdict::skip, outcome->how};
   const int left = outcome->reply.threads;
   if (left <= s.first_threads) return std::nullopt;
   return Finding{
@@ -117,14 +117,14 @@ std::optional<Finding> left_threads(const Series& s) {
 // What grows with the calls: in each part of them, by at least one unit in every other call. A cache that is filled once, or a pool that
 // grows until it suffices, does not. After threads, because they hold memory.
 std::optional<Finding> grows(const Series& s) {
-  struct Kind {
+  struct Counted {
     std::int64_t ResourceUse::*held;
     std::int64_t unit;  // that a call leaks at least
     const char* what;
     int calls = 1;  // of which it says something: an allocator's pools take and return pages for many calls
   };
   // a thread takes blocks and pages with it: causes before what follows from them
-  constexpr Kind kResources[] = {{&ResourceUse::threads, 1, "threads"},
+  constexpr Counted kResources[] = {{&ResourceUse::threads, 1, "threads"},
                                  {&ResourceUse::descriptors, 1, "file descriptors"},
                                  {&ResourceUse::blocks, 1, "blocks of the heap"},
                                  {&ResourceUse::bytes, 8, "bytes of the heap"},
@@ -134,7 +134,7 @@ std::optional<Finding> grows(const Series& s) {
   const auto per_call = [&](std::int64_t ResourceUse::*held) {
     return static_cast<double>(last.*held - first.*held) / static_cast<double>(last.calls - first.calls);
   };
-  for (const Kind& kind : kResources) {
+  for (const Counted& kind : kResources) {
     bool grown = last.calls >= kind.calls;
     for (std::size_t i = 1; i < s.uses.size(); ++i) {
       const std::int64_t calls = s.uses[i].calls - s.uses[i - 1].calls;
@@ -144,7 +144,7 @@ std::optional<Finding> grows(const Series& s) {
     Finding finding{Verdict::error,
                     fmt::format("leaks {}: {:.4g} a call, over calls {} to {} on the same data", kind.what,
                                 per_call(kind.held), first.calls + 1, last.calls)};
-    for (const Kind& k : kResources) {
+    for (const Counted& k : kResources) {
       if (last.*k.held != first.*k.held)
         finding.detail.push_back(fmt::format("{}: {:+.4g} a call", k.what, per_call(k.held)));
     }
