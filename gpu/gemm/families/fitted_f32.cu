@@ -1,0 +1,10 @@
+// A family of gemm's launches: tiles whose columns fit C, fp32.
+#include "gpu/gemm/fitted_family.hpp"
+
+namespace plumb {
+namespace gemm {
+
+PLUMB_GEMM_FITTED(template, float)
+
+}  // namespace gemm
+}  // namespace plumb

@@ -1,0 +1,10 @@
+// A family of gemm's launches: tiles whose columns fit C, fp64.
+#include "gpu/gemm/fitted_family.hpp"
+
+namespace plumb {
+namespace gemm {
+
+PLUMB_GEMM_FITTED(template, double)
+
+}  // namespace gemm
+}  // namespace plumb
