@@ -44,66 +44,74 @@ struct alignas(N * sizeof(float)) Run {
 template <class S, int V>
 struct FittedCopies {
   static constexpr int kPerRow = S::BK / V, kRowsAtOnce = 32 / kPerRow, kWarps = S::kThreads / 32,
-                       kBytes = V * static_cast<int>(sizeof(float));
+                       kBytes = V * static_cast<int>(sizeof(float)), kAcross = (S::BN + 31) / 32;
   static_assert(32 % kPerRow == 0 && S::BK % kWarps == 0, "threads fill the tile");
 
-  const In<float>& in;
-  Index row, j0, k, left;  // the thread's first row of A; depth that is copied, and that is not
-  bool inside;             // A has all rows of the tile
+  const float *a, *b;    // the thread's first elements of the next tile
+  Index lda, ldb, left;  // depth that is not copied yet
+  int within;            // rows of the tile that A has
+  int columns;           // of B, from the thread's first one on
 
-  PLUMB_DEVICE FittedCopies(const In<float>& of, Index i0, Index j, Index depth)
-      : in(of), row(i0 + first_row()), j0(j), k(0), left(depth), inside(i0 + S::BM <= of.A.rows) {}
-  static PLUMB_DEVICE int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  /// Of the tile.
-  static PLUMB_DEVICE int first_row() {
-    return static_cast<int>(threadIdx.x) / 32 * S::kWarpRows + lane() / kPerRow;
+  PLUMB_DEVICE FittedCopies(const In<float>& in, Index i0, Index j0, Index depth)
+      : lda(in.A.ld), ldb(in.B.ld), left(depth) {
+    const Index rows = in.A.rows - i0, cols = in.B.cols - j0 - lane();
+    within = rows < S::BM ? static_cast<int>(rows) : S::BM;
+    columns = cols > S::BN ? S::BN : cols < 0 ? 0 : static_cast<int>(cols);
+    a = in.A.data + i0 * lda + lane() % kPerRow * V;
+    b = in.B.data + warp() * ldb + j0 + lane();
   }
+  static PLUMB_DEVICE int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  static PLUMB_DEVICE int warp() { return static_cast<int>(threadIdx.x) / 32; }
+  /// Of the tile.
+  static PLUMB_DEVICE int first_row() { return warp() * S::kWarpRows + lane() / kPerRow; }
 
   /// Starts the copies of the next tile into `stage`, or none where the depth is at its end; closes a group in either case.
   PLUMB_DEVICE void start(float* stage) {
     if (left > 0) {
-      start_a(stage);
-      start_b(stage + S::kStageA);
-      k += S::BK, left -= S::BK;
+      const int depth = left < S::BK ? static_cast<int>(left) : S::BK;
+      start_a(stage, depth);
+      if (depth == S::BK)
+        start_b(stage + S::kStageA, S::BK);
+      else
+        start_b(stage + S::kStageA, depth);
+      a += S::BK, b += S::BK * ldb, left -= S::BK;
     }
     cp_async_commit();
   }
 
  private:
   /// Rows past the end are others of the tile, whose products are not kept; what is past the depth becomes zero.
-  PLUMB_DEVICE void start_a(float* to) {
-    const int at = lane() % kPerRow * V, valid = at < left ? kBytes : 0;
-    const float* const column = in.A.data + k + (valid > 0 ? at : 0);
+  PLUMB_DEVICE void start_a(float* to, int depth) const {
+    const int at = lane() % kPerRow * V, valid = at < depth ? kBytes : 0;
     to += first_row() * S::kPitchA + at;
-    if (inside) {
-      const float* from = column + row * in.A.ld;
-      const Index step = kRowsAtOnce * in.A.ld;
-#pragma unroll 8
+    if (within == S::BM) {
+      const float* from = a + first_row() * lda;
+      const Index step = kRowsAtOnce * lda;
+#pragma unroll
       for (int r = 0; r < S::kWarpRows; r += kRowsAtOnce, from += step)
         copy_async<kBytes>(to + r * S::kPitchA, from, valid);
     } else {
-      const Index i0 = row - first_row();
 #pragma unroll 1
-      for (int r = 0; r < S::kWarpRows; r += kRowsAtOnce)
-        copy_async<kBytes>(to + r * S::kPitchA, column + row_within(i0, first_row() + r, in.A.rows) * in.A.ld,
-                           valid);
+      for (int r = 0; r < S::kWarpRows; r += kRowsAtOnce) {
+        const int row = first_row() + r;
+        copy_async<kBytes>(to + r * S::kPitchA, a + (row < within ? row : row % within) * lda, valid);
+      }
     }
   }
-  /// A warp has whole rows.
-  PLUMB_DEVICE void start_b(float* to) {
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    const Index rows = left - warp, columns = in.B.cols - j0 - lane();
-    const float* from = in.B.data + (k + warp) * in.B.ld + j0 + lane();
-    const Index step = kWarps * in.B.ld;
-    to += warp * S::BN + lane();
+  /// A warp has whole rows. What is past the depth or B's columns becomes zero.
+  PLUMB_DEVICE void start_b(float* to, int depth) const {
+    constexpr int kSize = static_cast<int>(sizeof(float));
+    const float* from = b;
+    const Index step = kWarps * ldb;
+    to += warp() * S::BN + lane();
 #pragma unroll
     for (int r = 0; r < S::BK; r += kWarps, from += step) {
 #pragma unroll
-      for (int c = 0; c < S::BN; c += 32) {
+      for (int u = 0; u < kAcross; ++u) {
+        const int c = 32 * u;
         if (c + 32 > S::BN && c + lane() >= S::BN) continue;
-        const bool has = r < rows && c < columns;
-        copy_async<sizeof(float)>(to + r * S::BN + c, has ? from + c : in.B.data,
-                                  has ? static_cast<int>(sizeof(float)) : 0);
+        copy_async<kSize>(to + r * S::BN + c, from + c,
+                          c < columns && (depth == S::BK || r + warp() < depth) ? kSize : 0);
       }
     }
   }
