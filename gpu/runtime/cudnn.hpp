@@ -60,6 +60,8 @@ struct Library {
                                     std::size_t bytes, const void* beta, Object of_y, void* y) = nullptr;
 };
 
+/// Opens the library of this file, and never closes it. What it is not, or lacks, stands in why_not.
+[[nodiscard]] Library open(const char* file);
 /// Opened when it is first asked for, and never closed: the file that PLUMB_CUDNN names in the environment, else the system's
 /// libcudnn.so.9, else the one that was found when this was configured (CMake's PLUMB_CUDNN_LIBRARY).
 [[nodiscard]] const Library& library();
