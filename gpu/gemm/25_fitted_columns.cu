@@ -16,35 +16,15 @@ namespace {
 
 using namespace gemm;
 
-struct Plan {
-  Division division;
-  unsigned* finished;
-};
-
 template <class T>
-void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  return with_fitted<T>(out.C.cols, [&](auto shape) {
-    using S = decltype(shape);
-    const Division division =
-        divided<S>(out.C.rows, out.C.cols, depth_of(p, in), S::kBlocks, kMeeting<S>).division;
-    return new Plan{division, prepare_divided<S>(division, out, context)};
-  });
-}
+using Rung = FittedRung<T, FitColumns<T>>;
 
-void release(void* plan) { delete static_cast<Plan*>(plan); }
-
-template <class T>
-void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  const auto& plan = *static_cast<const Plan*>(context.plan);
-  with_fitted<T>(out.C.cols, [&](auto shape) {
-    run_divided<decltype(shape)>(plan.division, plan.finished, p, in, out, context);
-  });
-}
-
-const Register<Gemm, float, Space::device> f32{
-    "25_fitted_columns", run<float>, Traits{}.needs_sm(80), nullptr, prepare<float>, release};
-const Register<Gemm, double, Space::device> f64{
-    "25_fitted_columns", run<double>, Traits{}.needs_sm(90), nullptr, prepare<double>, release};
+const Register<Gemm, float, Space::device> f32{"25_fitted_columns",   Rung<float>::run,
+                                               Traits{}.needs_sm(80), nullptr,
+                                               Rung<float>::prepare,  Rung<float>::release};
+const Register<Gemm, double, Space::device> f64{"25_fitted_columns",   Rung<double>::run,
+                                                Traits{}.needs_sm(90), nullptr,
+                                                Rung<double>::prepare, Rung<double>::release};
 
 }  // namespace
 }  // namespace plumb

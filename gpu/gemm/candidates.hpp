@@ -10,7 +10,7 @@ namespace plumb {
 namespace gemm {
 
 template <class T>
-constexpr int kCandidates = sizeof(T) == 4 ? 13 : 17;
+constexpr int kCandidates = sizeof(T) == 4 ? 13 : 18;
 
 /// Rung 19's tiles of 128 x 128.
 inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
@@ -95,7 +95,8 @@ struct Tiles<double> {
                                                               "32 x 32 tiles, steps of 32",
                                                               "128 x 128 tiles",
                                                               "32 x 32 tiles, steps of 32, four blocks",
-                                                              "tiles as wide as C"};
+                                                              "tiles as wide as C",
+                                                              "tiles as high as C"};
   static constexpr Candidate<double> kList[kCandidates<double>] = {split_depth_of_tiles<double>(),
                                                                    whole<double, Fp64Tile>(),
                                                                    whole<double, Fp64Small>(),
@@ -112,7 +113,8 @@ struct Tiles<double> {
                                                                    whole<double, Fp64Deep>(),
                                                                    whole<double, Fp64Large>(),
                                                                    whole<double, Fp64Steps>(),
-                                                                   fitted<double>()};
+                                                                   fitted<double>(),
+                                                                   fitted_rows()};
 };
 
 template <class T>

@@ -5,18 +5,28 @@
 namespace plumb {
 namespace gemm {
 
-/// BM x 8 C by warps of 32 rows and all columns; a lane makes 8 rows by C columns. BK deep, `Blocks` on a multiprocessor.
-template <int BM_, int C_, int BK_, int Stages_, int Blocks_>
+/// 128 x 8 C by four warps, each of every fourth row and all columns; a lane makes 8 rows by C columns. BK deep, `Blocks` on a multiprocessor.
+///
+/// Rows of A four apart begin at the same place between two 16-byte boundaries, whatever A's leading dimension is: a warp's rows have a shift of
+/// 0 to 3 elements in common, and are copied 16 bytes at a time from the boundary before their first element on. So a warp's stage j has the
+/// terms from j BK - shift on; that of B begins 4 terms before j BK.
+template <int C_, int BK_, int Stages_, int Blocks_>
 struct Fitted {
-  static constexpr int BM = BM_, BN = 8 * C_, BK = BK_, R = 8, C = C_, WK = 1, kStages = Stages_,
+  static constexpr int BM = 128, BN = 8 * C_, BK = BK_, R = 8, C = C_, WK = 1, kStages = Stages_,
                        kBlocks = Blocks_;
-  static constexpr bool kVectorsOfA = true, kVectorsOfB = false, kStreams = false;
-  static constexpr int kThreads = BM, kWarpRows = 4 * R;
+  static constexpr bool kVectorsOfA = false, kVectorsOfB = true, kStreams = false;
+  static constexpr int kThreads = 128, kWarps = 4, kWarpRows = BM / kWarps, kV = Vector<float>::kLanes;
   // 16 bytes more than a row: four rows lie in different banks
-  static constexpr int kPitchA = BK + 4, kStageA = BM * kPitchA, kStage = kStageA + BK * BN, kPitchC = BN + 4;
+  static constexpr int kPitchA = BK + kV, kStageA = BM * kPitchA, kRowsB = BK + kV,
+                       kStage = kStageA + kRowsB * BN, kPitchC = BN + kV;
   static constexpr std::size_t kShared =
       sizeof(float) * (kStages * kStage > BM * kPitchC ? kStages * kStage : BM * kPitchC);
-  static_assert(BM % kWarpRows == 0 && BK % 32 == 0 && kThreads % 32 == 0, "warps fill the tile");
+  static_assert(BK % kV == 0 && 32 % (BK / kV) == 0 && R * 4 == kWarpRows, "warps fill the tile");
+
+  static PLUMB_DEVICE int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  static PLUMB_DEVICE int warp() { return static_cast<int>(threadIdx.x) / 32; }
+  /// Of the tile, a row of the calling warp.
+  static PLUMB_DEVICE int row(int of_warp) { return kWarps * of_warp + warp(); }
 };
 
 /// A lane's columns of a row in shared memory: whole fours, then two, then one; each kind lies side by side over the eight lanes of a row.
@@ -40,89 +50,109 @@ struct alignas(N * sizeof(float)) Run {
   float lane[N];
 };
 
-/// The calling thread's part of the copies: a warp's own rows of A, V elements at a time; of B an element.
-template <class S, int V>
+/// The calling thread's part of the copies: of its warp's rows of A 16 bytes at a time, of B as many or an element.
+template <class S, bool Wide>
 struct FittedCopies {
-  static constexpr int kPerRow = S::BK / V, kRowsAtOnce = 32 / kPerRow, kWarps = S::kThreads / 32,
-                       kBytes = V * static_cast<int>(sizeof(float)), kAcross = (S::BN + 31) / 32;
-  static_assert(32 % kPerRow == 0 && S::BK % kWarps == 0, "threads fill the tile");
+  static constexpr int kPieces = S::BK / S::kV, kRowsAtOnce = 32 / kPieces, kBytes = 16,
+                       kSize = static_cast<int>(sizeof(float));
 
-  const float *a, *b;    // the thread's first elements of the next tile
-  Index lda, ldb, left;  // depth that is not copied yet
-  int within;            // rows of the tile that A has
-  int columns;           // of B, from the thread's first one on
+  const In<float>& in;
+  Index row, j0;    // the thread's first row of A
+  Index depth, k;   // the warp's first term of the next stage; below 0 where its rows are shifted
+  int shift, most;  // of the warp's rows; the most of any warp's
 
-  PLUMB_DEVICE FittedCopies(const In<float>& in, Index i0, Index j0, Index depth)
-      : lda(in.A.ld), ldb(in.B.ld), left(depth) {
-    const Index rows = in.A.rows - i0, cols = in.B.cols - j0 - lane();
-    within = rows < S::BM ? static_cast<int>(rows) : S::BM;
-    columns = cols > S::BN ? S::BN : cols < 0 ? 0 : static_cast<int>(cols);
-    a = in.A.data + i0 * lda + lane() % kPerRow * V;
-    b = in.B.data + warp() * ldb + j0 + lane();
+  PLUMB_DEVICE FittedCopies(const In<float>& of, Index i0, Index j, Index of_depth)
+      : in(of), row(i0 + S::row(S::lane() / kPieces)), j0(j), depth(of_depth), most(0) {
+    for (int w = 0; w < S::kWarps; ++w) {
+      const int of_w = shift_of(i0 + w);
+      most = of_w > most ? of_w : most;
+    }
+    shift = shift_of(i0 + S::warp());
+    k = -shift;
   }
-  static PLUMB_DEVICE int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  static PLUMB_DEVICE int warp() { return static_cast<int>(threadIdx.x) / 32; }
-  /// Of the tile.
-  static PLUMB_DEVICE int first_row() { return warp() * S::kWarpRows + lane() / kPerRow; }
+  [[nodiscard]] PLUMB_DEVICE Index stages() const { return depth > 0 ? ceil_div(depth + most, S::BK) : 0; }
 
   /// Starts the copies of the next tile into `stage`, or none where the depth is at its end; closes a group in either case.
   PLUMB_DEVICE void start(float* stage) {
-    if (left > 0) {
-      const int depth = left < S::BK ? static_cast<int>(left) : S::BK;
-      start_a(stage, depth);
-      if (depth == S::BK)
-        start_b(stage + S::kStageA, S::BK);
-      else
-        start_b(stage + S::kStageA, depth);
-      a += S::BK, b += S::BK * ldb, left -= S::BK;
+    if (depth > 0 && k + shift < depth + most) {
+      start_a(stage + (S::warp() * S::kWarpRows + S::lane() / kPieces) * S::kPitchA +
+              S::lane() % kPieces * S::kV);
+      start_b(stage + S::kStageA, k + shift - S::kV);
+      k += S::BK;
     }
     cp_async_commit();
   }
 
  private:
-  /// Rows past the end are others of the tile, whose products are not kept; what is past the depth becomes zero.
-  PLUMB_DEVICE void start_a(float* to, int depth) const {
-    const int at = lane() % kPerRow * V, valid = at < depth ? kBytes : 0;
-    to += first_row() * S::kPitchA + at;
-    if (within == S::BM) {
-      const float* from = a + first_row() * lda;
-      const Index step = kRowsAtOnce * lda;
+  [[nodiscard]] PLUMB_DEVICE int shift_of(Index of_row) const {
+    const auto first = reinterpret_cast<std::uintptr_t>(in.A.data + of_row * in.A.ld);
+    return static_cast<int>(first % kBytes) / kSize;
+  }
+  PLUMB_DEVICE void start_a(float* to) const {
+    const Index at = k + S::lane() % kPieces * S::kV;
+    const float* from = in.A.data + row * in.A.ld + at;
+    const Index step = kRowsAtOnce * S::kWarps * in.A.ld;
+    const bool inside = row - S::lane() / kPieces * S::kWarps + (S::kWarpRows - 1) * S::kWarps < in.A.rows;
+    if (inside && k >= 0 && k + S::BK <= depth) {
 #pragma unroll
       for (int r = 0; r < S::kWarpRows; r += kRowsAtOnce, from += step)
-        copy_async<kBytes>(to + r * S::kPitchA, from, valid);
-    } else {
+        copy_async<kBytes>(to + r * S::kPitchA, from, kBytes);
+      return;
+    }
+    // zeros for what lies before a row or behind it, and past A's rows
 #pragma unroll 1
-      for (int r = 0; r < S::kWarpRows; r += kRowsAtOnce) {
-        const int row = first_row() + r;
-        copy_async<kBytes>(to + r * S::kPitchA, a + (row < within ? row : row % within) * lda, valid);
+    for (int r = 0; r < S::kWarpRows; r += kRowsAtOnce, from += step, to += kRowsAtOnce * S::kPitchA) {
+      const bool mine = row + r * S::kWarps < in.A.rows;
+      if (mine && at >= 0 && at + S::kV <= depth) {
+        copy_async<kBytes>(to, from, kBytes);
+        continue;
+      }
+      for (int e = 0; e < S::kV; ++e) {
+        const bool within = mine && at + e >= 0 && at + e < depth;
+        copy_async<kSize>(to + e, within ? from + e : in.A.data, within ? kSize : 0);
       }
     }
   }
-  /// A warp has whole rows. What is past the depth or B's columns becomes zero.
-  PLUMB_DEVICE void start_b(float* to, int depth) const {
-    constexpr int kSize = static_cast<int>(sizeof(float));
-    const float* from = b;
-    const Index step = kWarps * ldb;
-    to += warp() * S::BN + lane();
+  /// Rows of B from `first` on; zeros before the first one, behind the last one and past B's columns. Those that no warp reads are left out.
+  PLUMB_DEVICE void start_b(float* to, Index first) const {
+    const int unread = S::kV - most;
+    if constexpr (Wide) {
+      constexpr int kPerRow = S::BN / S::kV;
+      for (int e = unread * kPerRow + static_cast<int>(threadIdx.x); e < S::kRowsB * kPerRow;
+           e += S::kThreads) {
+        const int r = e / kPerRow, c = e % kPerRow * S::kV;
+        const bool has = first + r >= 0 && first + r < depth && j0 + c < in.B.cols;
+        copy_async<kBytes>(to + r * S::BN + c, has ? in.B.data + (first + r) * in.B.ld + j0 + c : in.B.data,
+                           has ? kBytes : 0);
+      }
+    } else {
+      const float* from = in.B.data + (first + S::warp()) * in.B.ld + j0 + S::lane();
+      const Index step = S::kWarps * in.B.ld, columns = in.B.cols - j0 - S::lane();
+      to += S::warp() * S::BN + S::lane();
 #pragma unroll
-    for (int r = 0; r < S::BK; r += kWarps, from += step) {
+      for (int r = 0; r < S::kRowsB; r += S::kWarps, from += step) {
+        if (r + S::warp() < unread) continue;
+        const bool in_depth = first + r + S::warp() >= 0 && first + r + S::warp() < depth;
 #pragma unroll
-      for (int u = 0; u < kAcross; ++u) {
-        const int c = 32 * u;
-        if (c + 32 > S::BN && c + lane() >= S::BN) continue;
-        copy_async<kSize>(to + r * S::BN + c, from + c,
-                          c < columns && (depth == S::BK || r + warp() < depth) ? kSize : 0);
+        for (int c = 0; c < S::BN; c += 32) {
+          if (c + 32 > S::BN && c + S::lane() >= S::BN) continue;
+          const bool has = in_depth && c < columns;
+          copy_async<kSize>(to + r * S::BN + c, has ? from + c : in.B.data, has ? kSize : 0);
+        }
       }
     }
   }
 };
 
-/// Adds the products of `terms` terms of a stage, up to three zeros more.
+/// Adds the products of `terms` terms of a stage, up to three zeros more. `shift`: of the warp's rows.
 template <class S>
-PLUMB_DEVICE void add_fitted(const float* stage, int terms, LanePlace place, float (&sum)[S::R][S::C]) {
-  constexpr int kV = Vector<float>::kLanes;
-  const float *const a = stage + (static_cast<int>(threadIdx.x) / 32 * S::kWarpRows + place.row) * S::kPitchA,
-                     *const b = stage + S::kStageA;
+PLUMB_DEVICE void add_fitted(const float* stage, int terms, int shift, LanePlace place,
+                             float (&sum)[S::R][S::C]) {
+  constexpr int kV = S::kV;
+  const float *const a = stage + (S::warp() * S::kWarpRows + place.row) * S::kPitchA, *const b =
+                                                                                          stage + S::kStageA +
+                                                                                          (kV - shift) *
+                                                                                              S::BN;
 #pragma unroll 2
   for (int k = 0; k < terms; k += kV) {
     Vector<float> x[S::R];
@@ -148,23 +178,24 @@ PLUMB_DEVICE void add_fitted(const float* stage, int terms, LanePlace place, flo
   }
 }
 
-template <int BM, int C, int BK, int Stages, int Blocks>
-struct TileSums<float, Fitted<BM, C, BK, Stages, Blocks>> {
-  using S = Fitted<BM, C, BK, Stages, Blocks>;
+template <int C, int BK, int Stages, int Blocks>
+struct TileSums<float, Fitted<C, BK, Stages, Blocks>> {
+  using S = Fitted<C, BK, Stages, Blocks>;
   float sum[S::R][S::C] = {};
 
   template <bool Wide>
   PLUMB_DEVICE void make(const In<float>& in, Index i0, Index j0, Index depth, float* shared) {
     const LanePlace place = lane_place();
-    FittedCopies<S, Wide ? Vector<float>::kLanes : 1> copies(in, i0, j0, depth);
+    FittedCopies<S, Wide> copies(in, i0, j0, depth);
     for (int s = 0; s < Stages - 1; ++s) copies.start(shared + s * S::kStage);
     int reading = 0, writing = Stages - 1;
-    for (Index k = 0; k < depth; k += BK) {
+    Index left = depth + copies.shift;  // of the warp's terms
+    for (Index t = copies.stages(); t > 0; --t, left -= BK) {
       cp_async_wait<Stages - 2>();
       __syncthreads();
       copies.start(shared + writing * S::kStage);  // into the stage that all have left at this barrier
-      add_fitted<S>(shared + reading * S::kStage, depth - k < BK ? static_cast<int>(depth - k) : BK, place,
-                    sum);
+      add_fitted<S>(shared + reading * S::kStage, left < BK ? static_cast<int>(left) : BK, copies.shift,
+                    place, sum);
       writing = reading;
       reading = reading + 1 == Stages ? 0 : reading + 1;
     }
@@ -175,18 +206,17 @@ struct TileSums<float, Fitted<BM, C, BK, Stages, Blocks>> {
   PLUMB_DEVICE void store(const Problem<float>& p, const Out<float>& out, Index i0, Index j0, bool wide_c,
                           float* shared) {
     const LanePlace place = lane_place();
-    const int first = static_cast<int>(threadIdx.x) / 32 * S::kWarpRows;
-    if (wide_c) return store_runs(p, out, i0 + first + place.row, j0, place);
+    if (wide_c) return store_runs(p, out, i0, j0, place);
     __syncthreads();  // all have left the stages
-    float* const tile = shared + first * S::kPitchC;
+    float* const tile = shared + S::warp() * S::kWarpRows * S::kPitchC;
     put_rows(tile + place.row * S::kPitchC, place);
     __syncwarp();
     const Index left = out.C.cols - j0;
     const int n = left < S::BN ? static_cast<int>(left) : S::BN;
-    float* at = out.C.data + (i0 + first) * out.C.ld + j0;
-    for (int r = 0; r < S::kWarpRows && i0 + first + r < out.C.rows; ++r, at += out.C.ld) {
+    for (int r = 0; r < S::kWarpRows && i0 + S::row(r) < out.C.rows; ++r) {
+      float* const at = out.C.data + (i0 + S::row(r)) * out.C.ld + j0;
 #pragma unroll
-      for (int c = static_cast<int>(threadIdx.x) % 32; c < S::BN; c += 32) {
+      for (int c = S::lane(); c < S::BN; c += 32) {
         if (c < n) finish(p, at + c, tile[r * S::kPitchC + c]);
       }
     }
@@ -204,12 +234,13 @@ struct TileSums<float, Fitted<BM, C, BK, Stages, Blocks>> {
       });
     }
   }
-  PLUMB_DEVICE void store_runs(const Problem<float>& p, const Out<float>& out, Index i, Index j0,
+  PLUMB_DEVICE void store_runs(const Problem<float>& p, const Out<float>& out, Index i0, Index j0,
                                LanePlace place) const {
 #pragma unroll
     for (int r = 0; r < S::R; ++r) {
-      if (i + 4 * r >= out.C.rows) continue;
-      float* const row = out.C.data + (i + 4 * r) * out.C.ld;
+      const Index i = i0 + S::row(place.row + 4 * r);
+      if (i >= out.C.rows) continue;
+      float* const row = out.C.data + i * out.C.ld;
       for_columns<C>(place.col, [&](int c, auto count, int at) {
         float v[count.kOf];
 #pragma unroll
@@ -227,10 +258,10 @@ struct TileSums<float, Fitted<BM, C, BK, Stages, Blocks>> {
   }
 };
 
-/// The tiles of a type with 8 C columns, by four warps of 32 rows; of fp32 as many blocks on a multiprocessor as registers leave room for.
+/// The tiles of a type with 8 C columns, by four warps of 32 rows; of fp32 as many blocks on a multiprocessor as leave registers for loads ahead.
 template <class T, int C>
 struct FittedOfType {
-  using Type = Fitted<128, C, 32, 2, C <= 6 ? 4 : 3>;
+  using Type = Fitted<C, 32, 2, C <= 5 ? 4 : 3>;
 };
 template <int C>
 struct FittedOfType<double, C> {
@@ -269,6 +300,77 @@ auto with_fitted(Index columns, Call run) {
       return run(FittedOf<T, 4>{});
   }
 }
+
+/// What tiles fit: the columns of C, or its rows.
+template <class T>
+struct FitColumns {
+  template <class Call>
+  static auto with(const Out<T>& out, Call run) {
+    return with_fitted<T>(out.C.cols, run);
+  }
+};
+
+/// Of fp64, tiles whose rows are the multiple of 16 that fits C, by four warps beside each other: 16 and 32 rows by 128 columns, 48 by 64, 64 by 96.
+template <int Sixteens>
+struct FittedRowsOf {
+  using Type = TensorShape<double, 16 * Sixteens, 128, 16, 1, 4, 1, 3, Sixteens == 1 ? 3 : 2>;
+};
+template <>
+struct FittedRowsOf<3> {
+  using Type = TensorShape<double, 48, 64, 16, 1, 4, 1, 3, 2>;
+};
+template <>
+struct FittedRowsOf<4> {
+  using Type = TensorShape<double, 64, 96, 16, 1, 4, 1, 3, 2>;
+};
+template <int Sixteens>
+using FittedRows = typename FittedRowsOf<Sixteens>::Type;
+
+/// Calls run(S{}) for the shape whose rows fit: as few tiles as cover all rows, and as few rows of each.
+template <class Call>
+auto with_fitted_rows(Index rows, Call run) {
+  const Index tiles = rows > 0 ? ceil_div(rows, 64) : 1;
+  switch (ceil_div(ceil_div(rows, tiles), 16)) {
+    case 4:
+      return run(FittedRows<4>{});
+    case 3:
+      return run(FittedRows<3>{});
+    case 2:
+      return run(FittedRows<2>{});
+    default:
+      return run(FittedRows<1>{});
+  }
+}
+struct FitRows {
+  template <class Call>
+  static auto with(const Out<double>& out, Call run) {
+    return with_fitted_rows(out.C.rows, run);
+  }
+};
+
+/// A rung of such tiles: its plan, and how it runs.
+struct FittedPlan {
+  Division division;
+  unsigned* finished;
+};
+template <class T, class Fit>
+struct FittedRung {
+  static void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+    return Fit::with(out, [&](auto shape) {
+      using S = decltype(shape);
+      const Division division =
+          divided<S>(out.C.rows, out.C.cols, depth_of(p, in), S::kBlocks, kMeeting<S>).division;
+      return new FittedPlan{division, prepare_divided<S>(division, out, context)};
+    });
+  }
+  static void release(void* plan) { delete static_cast<FittedPlan*>(plan); }
+  static void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+    const auto& plan = *static_cast<const FittedPlan*>(context.plan);
+    Fit::with(out, [&](auto shape) {
+      run_divided<decltype(shape)>(plan.division, plan.finished, p, in, out, context);
+    });
+  }
+};
 
 }  // namespace gemm
 }  // namespace plumb

@@ -106,11 +106,11 @@ constexpr Candidate<T> in_parts() {
           prepare_divided<S, T>};
 }
 
-/// Rung 25: whole tiles, or all in parts.
-template <class T>
-constexpr Candidate<T> fitted() {
+/// Rungs 25 and 26: tiles of which Fit calls for the shape that fits C, whole, or all in parts.
+template <class T, class Fit>
+constexpr Candidate<T> fitting() {
   return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            return with_fitted<T>(out.C.cols, [&](auto shape) {
+            return Fit::with(out, [&](auto shape) {
               using S = decltype(shape);
               const Divided d = divided<S>(out.C.rows, out.C.cols, depth, S::kBlocks, kMeeting<S>);
               w = work_of<S>(in, d);
@@ -119,16 +119,20 @@ constexpr Candidate<T> fitted() {
             });
           },
           [](const Kept<T>& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-            with_fitted<T>(out.C.cols, [&](auto shape) {
+            Fit::with(out, [&](auto shape) {
               run_divided<decltype(shape)>(kept.division, kept.finished, p, in, out, context);
             });
           },
           [](const Division& division, const Out<T>& out, Context& context) {
-            return with_fitted<T>(out.C.cols, [&](auto shape) {
-              return prepare_divided<decltype(shape)>(division, out, context);
-            });
+            return Fit::with(
+                out, [&](auto shape) { return prepare_divided<decltype(shape)>(division, out, context); });
           }};
 }
+template <class T>
+constexpr Candidate<T> fitted() {
+  return fitting<T, FitColumns<T>>();
+}
+constexpr Candidate<double> fitted_rows() { return fitting<double, FitRows>(); }
 
 /// A cluster of blocks for each tile, each with a part of the depth, which is read there once.
 template <class T, class S, Index Together>

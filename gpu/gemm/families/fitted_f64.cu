@@ -5,6 +5,7 @@ namespace plumb {
 namespace gemm {
 
 PLUMB_GEMM_FITTED(template, double)
+PLUMB_GEMM_FITTED_ROWS(template)
 
 }  // namespace gemm
 }  // namespace plumb
