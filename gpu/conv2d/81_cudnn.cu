@@ -4,8 +4,8 @@
 // Change    the vendor's library for this operator, in the operator's type and by FMA alone (CUDNN_FMA_MATH: no TF32). prepare() has the library time
 //           its algorithms on this problem and takes the fastest of the direct ones (implicit and explicit product of matrices): FFT
 //           and Winograd are another arithmetic, with another bound.
-// Traffic   the library's.
-// Fails at  sizes of zero, filters whose rows have gaps, and where the library is not installed: unsupported, with what the loader says.
+// Traffic   the library's; filters with gaps between them are packed first.
+// Fails at  sizes of zero, and where the library is not installed: unsupported, with what the loader says.
 //           It declares itself for finite inputs, as 80_cublas_im2col does.
 // Source    cuDNN, "cudnnConvolutionForward()".
 #include "gpu/conv2d/common.hpp"
@@ -16,15 +16,22 @@ namespace {
 
 using namespace conv2d;
 
+constexpr int kThreads = 256;
 constexpr std::size_t kMostSpace = std::size_t{1}
                                    << 30;  // bytes that an algorithm may have beside the operands
+
+/// Filters one behind the other, as the library wants them.
+template <class T>
+__global__ void __launch_bounds__(kThreads) conv2d_pack_filters(In<T> in, T* packed) {
+  const Index at = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  if (at < in.F.rows * in.F.cols) packed[at] = in.F(at / in.F.cols, at % in.F.cols);
+}
 
 template <class T>
 const char* supports(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
   const cudnn::Library& library = cudnn::library();
   if (!library.why_not.empty()) return library.why_not.c_str();
   if (out.Y.rows == 0 || out.Y.cols == 0 || in.F.cols == 0) return "cuDNN takes no size of 0";
-  if (in.F.ld != in.F.cols) return "cuDNN takes no gaps between filters";
   const Index x = in.X.rows * in.X.ld, y = out.Y.rows * out.Y.ld;
   return x <= 0x7fffffff && y <= 0x7fffffff ? nullptr : "counts elements in 32 bits";
 }
@@ -101,8 +108,15 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
                                            "product of matrices", "direct"};
   const auto& plan = *static_cast<const Plan<T>*>(context.plan);
   const T one = T(1), zero = T(0);
+  const T* filters = in.F.data;
+  if (in.F.ld != in.F.cols) {
+    const Index count = in.F.rows * in.F.cols;
+    T* const packed = static_cast<T*>(context.workspace(count * static_cast<Index>(sizeof(T))));
+    launch(conv2d_pack_filters<T>, ceil_div(count, kThreads), kThreads, 0, context.stream, in, packed);
+    filters = packed;
+  }
   PLUMB_CUDNN_CALL(cudnnConvolutionForward, plan.handle.get(), &one, plan.x.get(), in.X.data, plan.f.get(),
-                   in.F.data, plan.sum.get(), plan.algorithm, plan.space, plan.bytes, &zero, plan.y.get(),
+                   filters, plan.sum.get(), plan.algorithm, plan.space, plan.bytes, &zero, plan.y.get(),
                    out.Y.data);
   context.explain(kNames[plan.algorithm]);
 }
