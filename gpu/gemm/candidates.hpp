@@ -10,7 +10,7 @@ namespace plumb {
 namespace gemm {
 
 template <class T>
-constexpr int kCandidates = sizeof(T) == 4 ? 13 : 18;
+constexpr int kCandidates = sizeof(T) == 4 ? 14 : 18;
 
 /// Rung 19's tiles of 128 x 128.
 inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
@@ -61,7 +61,8 @@ struct Tiles<float> {
                                                              "64 x 128 tiles, depth in slices apart",
                                                              "64 x 64 tiles, steps of 8",
                                                              "128 x 32 tiles, depth in parts",
-                                                             "tiles as wide as C"};
+                                                             "tiles as wide as C",
+                                                             "all rows of 128 columns"};
   static constexpr Candidate<float> kList[kCandidates<float>] = {split_depth_of_tiles<float>(),
                                                                  packed(),
                                                                  whole<float, Quartered>(),
@@ -74,7 +75,8 @@ struct Tiles<float> {
                                                                  slices(),
                                                                  whole<float, QuarteredShort>(),
                                                                  in_parts<float, QuarteredThin>(),
-                                                                 fitted<float>()};
+                                                                 fitted<float>(),
+                                                                 thin_rows()};
 };
 
 template <>

@@ -4,6 +4,7 @@
 // user's folder, a mutant's copy), PLUMB_FAMILIES is not defined, and a launch is instantiated where it is used.
 #pragma once
 #include "gpu/gemm/fitted.hpp"
+#include "gpu/gemm/thin_rows.hpp"
 
 // clang-format off
 #define PLUMB_GEMM_FITTED_AS(INSTANTIATE, T, ...) \
@@ -22,6 +23,9 @@
   PLUMB_GEMM_FITTED_AS(INSTANTIATE, double, FittedRows<2>) \
   PLUMB_GEMM_FITTED_AS(INSTANTIATE, double, FittedRows<3>) \
   PLUMB_GEMM_FITTED_AS(INSTANTIATE, double, FittedRows<4>)
+#define PLUMB_GEMM_THIN_ROWS(INSTANTIATE) \
+  PLUMB_GEMM_FITTED_AS(INSTANTIATE, float, ThinRows<8>) \
+  PLUMB_GEMM_FITTED_AS(INSTANTIATE, float, ThinRows<16>)
 // clang-format on
 
 #ifdef PLUMB_FAMILIES
@@ -30,6 +34,7 @@ namespace gemm {
 PLUMB_GEMM_FITTED(extern template, float)
 PLUMB_GEMM_FITTED(extern template, double)
 PLUMB_GEMM_FITTED_ROWS(extern template)
+PLUMB_GEMM_THIN_ROWS(extern template)
 }  // namespace gemm
 }  // namespace plumb
 #endif

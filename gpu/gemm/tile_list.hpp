@@ -106,7 +106,7 @@ constexpr Candidate<T> in_parts() {
           prepare_divided<S, T>};
 }
 
-/// Rungs 25 and 26: tiles of which Fit calls for the shape that fits C, whole, or all in parts.
+/// Rungs 25 to 27: tiles of which Fit calls for the shape that fits C, whole, or all in parts.
 template <class T, class Fit>
 constexpr Candidate<T> fitting() {
   return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
@@ -131,6 +131,14 @@ constexpr Candidate<T> fitting() {
 template <class T>
 constexpr Candidate<T> fitted() {
   return fitting<T, FitColumns<T>>();
+}
+inline bool work_of_thin_rows(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
+  return out.C.rows <= FitThinRows::kMost && fitting<float, FitThinRows>().work(in, out, depth, w);
+}
+constexpr Candidate<float> thin_rows() {
+  Candidate<float> of = fitting<float, FitThinRows>();
+  of.work = work_of_thin_rows;
+  return of;
 }
 constexpr Candidate<double> fitted_rows() { return fitting<double, FitRows>(); }
 

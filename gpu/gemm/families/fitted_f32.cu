@@ -5,6 +5,7 @@ namespace plumb {
 namespace gemm {
 
 PLUMB_GEMM_FITTED(template, float)
+PLUMB_GEMM_THIN_ROWS(template)
 
 }  // namespace gemm
 }  // namespace plumb
