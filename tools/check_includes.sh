@@ -36,7 +36,7 @@ room datasets/remote datasets/io/ datasets/formats/ datasets/remote/ reference/c
 room gpu gpu/ reference/ plugin_abi.h  # a plug-in stands alone: its header lies beside it
 # inside gpu: common -> device <- { runtime, simt }, which define on a GPU and on the CPU what device declares; of runtime, kernels and models
 # include what rungs of a library need alone
-vendors="gpu/runtime/check.hpp gpu/runtime/cublas.hpp gpu/runtime/cusparse.hpp"
+vendors="gpu/runtime/check.hpp gpu/runtime/cublas.hpp gpu/runtime/cusparse.hpp gpu/runtime/cudnn.hpp"
 room gpu/device gpu/device/ reference/core/
 room gpu/common gpu/common/ gpu/device/ reference/core/
 room gpu/runtime gpu/runtime/ gpu/device/ reference/core/

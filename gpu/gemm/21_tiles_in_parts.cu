@@ -25,7 +25,7 @@ struct Plan {
 template <class T, class S>
 void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Division division =
-      divided<S>(out.C.rows, out.C.cols, depth_of(p, in), S::kBlocks, kMeeting<T>).division;
+      divided<S>(out.C.rows, out.C.cols, depth_of(p, in), S::kBlocks, kMeeting<S>).division;
   return new Plan<T>{division, prepare_divided<S>(division, out, context)};
 }
 

@@ -10,7 +10,7 @@ namespace plumb {
 namespace gemm {
 
 template <class T>
-constexpr int kCandidates = sizeof(T) == 4 ? 12 : 16;
+constexpr int kCandidates = sizeof(T) == 4 ? 14 : 18;
 
 /// Rung 19's tiles of 128 x 128.
 inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
@@ -60,14 +60,23 @@ struct Tiles<float> {
                                                              "32 x 64 tiles, depth shared",
                                                              "64 x 128 tiles, depth in slices apart",
                                                              "64 x 64 tiles, steps of 8",
-                                                             "128 x 32 tiles, depth in parts"};
-  static constexpr Candidate<float> kList[kCandidates<float>] = {
-      split_depth_of_tiles<float>(),    packed(),
-      whole<float, Quartered>(),        in_parts<float, QuarteredDeep>(),
-      whole<float, QuarteredWide>(),    whole<float, QuarteredShallow>(),
-      in_parts<float, QuarteredWide>(), whole<float, SharedSquare>(),
-      whole<float, SharedWide>(),       slices(),
-      whole<float, QuarteredShort>(),   in_parts<float, QuarteredThin>()};
+                                                             "128 x 32 tiles, depth in parts",
+                                                             "tiles as wide as C",
+                                                             "all rows of 128 columns"};
+  static constexpr Candidate<float> kList[kCandidates<float>] = {split_depth_of_tiles<float>(),
+                                                                 packed(),
+                                                                 whole<float, Quartered>(),
+                                                                 in_parts<float, QuarteredDeep>(),
+                                                                 whole<float, QuarteredWide>(),
+                                                                 whole<float, QuarteredShallow>(),
+                                                                 in_parts<float, QuarteredWide>(),
+                                                                 whole<float, SharedSquare>(),
+                                                                 whole<float, SharedWide>(),
+                                                                 slices(),
+                                                                 whole<float, QuarteredShort>(),
+                                                                 in_parts<float, QuarteredThin>(),
+                                                                 fitted<float>(),
+                                                                 thin_rows()};
 };
 
 template <>
@@ -87,16 +96,27 @@ struct Tiles<double> {
                                                               "32 x 32 tiles",
                                                               "32 x 32 tiles, steps of 32",
                                                               "128 x 128 tiles",
-                                                              "32 x 32 tiles, steps of 32, four blocks"};
-  static constexpr Candidate<double> kList[kCandidates<double>] = {
-      split_depth_of_tiles<double>(),      whole<double, Fp64Tile>(),
-      whole<double, Fp64Small>(),          in_parts<double, Fp64Wide>(),
-      whole<double, Fp64SharedWide>(),     whole<double, Fp64SharedSquare>(),
-      in_clusters<double, Fp64Small, 2>(), in_clusters<double, Fp64SharedSquare, 3>(),
-      in_parts<double, Fp64Small>(),       whole<double, Fp64Pair>(),
-      in_parts<double, Fp64Pair>(),        whole<double, Fp64Low>(),
-      whole<double, Fp64Square>(),         whole<double, Fp64Deep>(),
-      whole<double, Fp64Large>(),          whole<double, Fp64Steps>()};
+                                                              "32 x 32 tiles, steps of 32, four blocks",
+                                                              "tiles as wide as C",
+                                                              "tiles as high as C"};
+  static constexpr Candidate<double> kList[kCandidates<double>] = {split_depth_of_tiles<double>(),
+                                                                   whole<double, Fp64Tile>(),
+                                                                   whole<double, Fp64Small>(),
+                                                                   in_parts<double, Fp64Wide>(),
+                                                                   whole<double, Fp64SharedWide>(),
+                                                                   whole<double, Fp64SharedSquare>(),
+                                                                   in_clusters<double, Fp64Small, 2>(),
+                                                                   in_clusters<double, Fp64SharedSquare, 3>(),
+                                                                   in_parts<double, Fp64Small>(),
+                                                                   whole<double, Fp64Pair>(),
+                                                                   in_parts<double, Fp64Pair>(),
+                                                                   whole<double, Fp64Low>(),
+                                                                   whole<double, Fp64Square>(),
+                                                                   whole<double, Fp64Deep>(),
+                                                                   whole<double, Fp64Large>(),
+                                                                   whole<double, Fp64Steps>(),
+                                                                   fitted<double>(),
+                                                                   fitted_rows()};
 };
 
 template <class T>

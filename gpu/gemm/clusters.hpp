@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
 template <class S, class T>
 void run_clusters(const Problem<T>& p, const In<T>& in, const Out<T>& out, Index parts, Context& context) {
   const Index tiles = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN);
-  const bool wide = whole_vectors(in.B) && (sizeof(T) == 4 || whole_vectors(in.A));
+  const bool wide = by_vectors<S>(in);
   launch_clusters(wide ? gemm_clusters<T, S, true> : gemm_clusters<T, S, false>, tiles * parts,
                   static_cast<unsigned>(parts), S::kThreads, S::kShared, context.stream, p, in, out,
                   static_cast<int>(parts), rows_on_vectors(out.C));

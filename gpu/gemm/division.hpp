@@ -103,8 +103,8 @@ struct Meeting {
   bool streams;
 };
 constexpr Meeting kUndivided{1, 0, 0, false};
-template <class T>
-constexpr Meeting kMeeting{128, 64, 160, sizeof(T) == 4};
+template <class S>
+constexpr Meeting kMeeting{128, 64, 160, S::kStreams};
 
 /// What the blocks of the busiest multiprocessor do, in steps of their depth: all of them; and one after the other, where `together` of them
 /// run at once and none waits for another.

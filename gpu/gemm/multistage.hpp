@@ -39,6 +39,9 @@ struct Shape {
   static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, WK = WK_, TM = TM_, TN = TN_,
                        kStages = Stages_, kBlocks = Blocks_, kAlong = Along;
   static constexpr bool kWholeApart = true;  // tiles that lie inside are copied by code of their own
+  static constexpr bool kVectorsOfA = false,
+                        kVectorsOfB = true;  // that 16 bytes of an operand may be copied at once
+  static constexpr bool kStreams = true;     // see Meeting
   static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BM + 4, kPitchB = BN + 4,
                        kStageA = BK * kPitchA, kStage = kStageA + BK * kPitchB;
   static constexpr int kExchange =
@@ -48,15 +51,22 @@ struct Shape {
   static_assert(BM == WM * 4 * TM && BN == WN * 8 * TN && BK % (8 * WK) == 0, "warps fill the tile");
 };
 
+/// Whether copies move 16 bytes of those operands of which a shape's copies may.
+template <class S, class T>
+bool by_vectors(const In<T>& in) {
+  return (!S::kVectorsOfA || whole_vectors(in.A)) && (!S::kVectorsOfB || whole_vectors(in.B));
+}
+
 /// The calling thread's part of the copies of B's tiles, kV elements at a time: a vector, where rows are whole_vectors, or one. Of single
 /// elements a thread's copies of a row lie a warp's apart, so that one address serves them.
 template <class T, class S, int kV>
 struct CopiesOfB {
-  static constexpr int kPerRow = S::BN / kV, kLanes = kV == 1 && kPerRow > 32 ? 32 : kPerRow,
-                       kAcross = kPerRow / kLanes, kRowStep = S::kThreads / kLanes,
-                       kBytes = kV * static_cast<int>(sizeof(T));
-  static_assert(S::kThreads % kLanes == 0 && kPerRow % kLanes == 0 && S::BK % kRowStep == 0,
-                "threads fill the tile");
+  static constexpr int kPerRow = S::BN / kV, kEven = kPerRow & -kPerRow,  // its greatest power of two
+      kLanes = kV == 1 && kEven > 32 ? 32 : kEven, kAcross = kPerRow / kLanes,
+                       kRowStep = S::kThreads / kLanes, kBytes = kV * static_cast<int>(sizeof(T));
+  static constexpr int kDown = kRowStep < S::BK ? kRowStep : S::BK;
+  static constexpr bool kAllCopy = kRowStep <= S::BK;  // else there are more threads than a tile has for them
+  static_assert(S::kThreads % kLanes == 0 && (!kAllCopy || S::BK % kRowStep == 0), "threads fill the tile");
 
   const T* from;  // element (its k, its first column) of the next tile to copy
   Index ld;
@@ -70,9 +80,10 @@ struct CopiesOfB {
   }
   /// Starts the copies of the next tile, all of which B has.
   PLUMB_DEVICE void start(T* bs /* (BK, kPitchB), shared */) {
+    if (!copies()) return;
     bs += place();
 #pragma unroll
-    for (int r = 0; r < S::BK; r += kRowStep, from += kRowStep * ld) {
+    for (int r = 0; r < S::BK; r += kRowStep, from += kDown * ld) {
 #pragma unroll
       for (int u = 0; u < kAcross; ++u)
         copy_async<kBytes>(bs + r * S::kPitchB + u * kLanes * kV, from + u * kLanes * kV, kBytes);
@@ -81,9 +92,10 @@ struct CopiesOfB {
   /// The same of a tile of which B has `left` rows, and columns that it may not have: these, and what is past the depth, become zero.
   PLUMB_DEVICE void start_edge(T* bs, Index left) {
     const int row = static_cast<int>(threadIdx.x) / kLanes;
+    if (!copies()) return;
     bs += place();
 #pragma unroll
-    for (int r = 0; r < S::BK; r += kRowStep, from += kRowStep * ld) {
+    for (int r = 0; r < S::BK; r += kRowStep, from += kDown * ld) {
 #pragma unroll
       for (int u = 0; u < kAcross; ++u) {
         const bool in_row = u * kLanes * kV < within;
@@ -94,6 +106,7 @@ struct CopiesOfB {
   }
 
  private:
+  PLUMB_DEVICE static bool copies() { return kAllCopy || static_cast<int>(threadIdx.x) < kLanes * S::BK; }
   PLUMB_DEVICE static int place() {
     const int t = static_cast<int>(threadIdx.x);
     return t / kLanes * S::kPitchB + t % kLanes * kV;
@@ -259,10 +272,10 @@ PLUMB_DEVICE void multistage_sums(const In<T>& in, Index i0, Index j0, Index dep
   if (S::WK > 1) add_slices<S>(shared, reinterpret_cast<T(&)[S::TM * S::TN]>(sum), slice);
 }
 
-/// Writes C's tile that begins at (i0, j0), neighbours of a row by neighbouring lanes; sum_at(row, col) is an element's sum.
+/// Writes C's tile that begins at (i0, j0), neighbours of a row by neighbouring lanes; sum_at(row, col) is an element's sum. A thread stays
+/// in its column.
 template <class S, class T, class SumAt>
-PLUMB_DEVICE void write_by_rows(const Problem<T>& p, const Out<T>& out, Index i0, Index j0, SumAt sum_at) {
-  static_assert(S::kThreads % S::BN == 0, "a thread stays in its column");
+PLUMB_DEVICE void write_columns(const Problem<T>& p, const Out<T>& out, Index i0, Index j0, SumAt sum_at) {
   const int col = static_cast<int>(threadIdx.x) % S::BN;
   if (j0 + col >= out.C.cols) return;
   constexpr int kStep = S::kThreads / S::BN;
@@ -273,6 +286,23 @@ PLUMB_DEVICE void write_by_rows(const Problem<T>& p, const Out<T>& out, Index i0
   for (int r = 0; r < S::BM; r += kStep, at += kStep * out.C.ld) {
     if (r < left) finish(p, at, sum_at(first + r, col));
   }
+}
+/// The same of tiles whose rows are no share of the threads.
+template <class S, class T, class SumAt>
+PLUMB_DEVICE void write_elements(const Problem<T>& p, const Out<T>& out, Index i0, Index j0, SumAt sum_at) {
+#pragma unroll 4
+  for (int e = static_cast<int>(threadIdx.x); e < S::BM * S::BN; e += S::kThreads) {
+    const int row = e / S::BN, col = e % S::BN;
+    if (i0 + row < out.C.rows && j0 + col < out.C.cols)
+      finish(p, &out.C(i0 + row, j0 + col), sum_at(row, col));
+  }
+}
+template <class S, class T, class SumAt>
+PLUMB_DEVICE void write_by_rows(const Problem<T>& p, const Out<T>& out, Index i0, Index j0, SumAt sum_at) {
+  if constexpr (S::kThreads % S::BN == 0)
+    write_columns<S>(p, out, i0, j0, sum_at);
+  else
+    write_elements<S>(p, out, i0, j0, sum_at);
 }
 
 /// Puts the calling thread's sums to their places in a tile of BM x BN.
@@ -333,7 +363,7 @@ template <class T, class S>
 void run_multistage(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Index tiles = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN);
   const bool wide_c = rows_on_vectors(out.C);
-  if (whole_vectors(in.B)) {
+  if (by_vectors<S>(in)) {
     launch(gemm_multistage<T, S, true>, tiles, S::kThreads, S::kShared, context.stream, p, in, out, wide_c);
   } else {
     launch(gemm_multistage<T, S, false>, tiles, S::kThreads, S::kShared, context.stream, p, in, out, wide_c);

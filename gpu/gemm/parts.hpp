@@ -121,9 +121,9 @@ void run_divided(const Division& division, unsigned* finished, const Problem<T>&
   const Index parts = (tiles_of<S>(out) - division.whole) * division.parts;
   auto* const partial =
       static_cast<T*>(context.workspace(parts * (S::BM * S::BN) * static_cast<Index>(sizeof(T))));
-  const bool wide = whole_vectors(in.B) && (sizeof(T) == 4 || whole_vectors(in.A));
+  const bool wide = by_vectors<S>(in);
   auto* kernel = wide ? gemm_divided<T, S, true> : gemm_divided<T, S, false>;
-  if constexpr (kMeeting<T>.streams) {
+  if constexpr (S::kStreams) {
     if (division.streams > 0) kernel = wide ? gemm_streams<T, S, true> : gemm_streams<T, S, false>;
   }
   launch(kernel, division.whole + (division.streams > 0 ? division.streams : parts), S::kThreads, S::kShared,

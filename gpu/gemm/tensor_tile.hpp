@@ -22,6 +22,7 @@ template <class T, int BM_, int BN_, int BK_, int WM_, int WN_, int WK_, int Sta
 struct TensorShape {
   static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, WK = WK_, kStages = Stages_,
                        kBlocks = Blocks_, MT = BM / WM / 16, NT = BN / WN / 8;
+  static constexpr bool kVectorsOfA = true, kVectorsOfB = true, kStreams = false;
   static constexpr bool kWholeApart = false;  // a branch more before the products: 3 to 6 % longer in fp64
   static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BK + 4, kPitchB = BN + 4;
   static constexpr int kStageA = BM * kPitchA, kStage = kStageA + BK * kPitchB;
@@ -254,7 +255,7 @@ void run_tensor(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context
   const Index tiles = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN);
   const bool wide_c = reinterpret_cast<std::uintptr_t>(out.C.data) % sizeof(Pair<T>) == 0 &&
                       out.C.ld * sizeof(T) % sizeof(Pair<T>) == 0;
-  if (whole_vectors(in.A) && whole_vectors(in.B)) {
+  if (by_vectors<S>(in)) {
     launch(gemm_tensor<T, S, Math, true>, tiles, S::kThreads, S::kShared, context.stream, p, in, out, wide_c);
   } else {
     launch(gemm_tensor<T, S, Math, false>, tiles, S::kThreads, S::kShared, context.stream, p, in, out,

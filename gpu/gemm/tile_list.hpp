@@ -4,6 +4,7 @@
 #include "gpu/common/cost_model.hpp"
 #include "gpu/gemm/clusters_family.hpp"
 #include "gpu/gemm/divided_family.hpp"
+#include "gpu/gemm/fitted_family.hpp"
 #include "gpu/gemm/multistage_family.hpp"
 #include "gpu/gemm/split_depth_family.hpp"
 #include "gpu/gemm/tensor_family.hpp"
@@ -45,9 +46,7 @@ inline double copies_of(const Division& d, double tiles) {
 
 template <class S, class T>
 Work work_of(const In<T>& in, const Divided& d) {
-  const bool aligned = whole_vectors(in.B) && (sizeof(T) == 4 || whole_vectors(in.A));
-  const Index parts = d.division.parts;
-  return {S::BM, S::BN, S::BK, d.steps, additions_of(parts), 1, aligned, d.division};
+  return {S::BM, S::BN, S::BK, d.steps, additions_of(d.division.parts), 1, by_vectors<S>(in), d.division};
 }
 
 template <class T>
@@ -96,7 +95,7 @@ constexpr Candidate<T> whole() {
 template <class T, class S>
 constexpr Candidate<T> in_parts() {
   return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            const Divided d = divided<S>(out.C.rows, out.C.cols, depth, S::kBlocks, kMeeting<T>);
+            const Divided d = divided<S>(out.C.rows, out.C.cols, depth, S::kBlocks, kMeeting<S>);
             w = work_of<S>(in, d);
             w.copies = copies_of(d.division, static_cast<double>(tiles_of<S>(out)));
             return d.division.parts > 1;
@@ -106,6 +105,42 @@ constexpr Candidate<T> in_parts() {
           },
           prepare_divided<S, T>};
 }
+
+/// Rungs 25 to 27: tiles of which Fit calls for the shape that fits C, whole, or all in parts.
+template <class T, class Fit>
+constexpr Candidate<T> fitting() {
+  return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
+            return Fit::with(out, [&](auto shape) {
+              using S = decltype(shape);
+              const Divided d = divided<S>(out.C.rows, out.C.cols, depth, S::kBlocks, kMeeting<S>);
+              w = work_of<S>(in, d);
+              w.copies = copies_of(d.division, static_cast<double>(tiles_of<S>(out)));
+              return true;
+            });
+          },
+          [](const Kept<T>& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+            Fit::with(out, [&](auto shape) {
+              run_divided<decltype(shape)>(kept.division, kept.finished, p, in, out, context);
+            });
+          },
+          [](const Division& division, const Out<T>& out, Context& context) {
+            return Fit::with(
+                out, [&](auto shape) { return prepare_divided<decltype(shape)>(division, out, context); });
+          }};
+}
+template <class T>
+constexpr Candidate<T> fitted() {
+  return fitting<T, FitColumns<T>>();
+}
+inline bool work_of_thin_rows(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
+  return out.C.rows <= FitThinRows::kMost && fitting<float, FitThinRows>().work(in, out, depth, w);
+}
+constexpr Candidate<float> thin_rows() {
+  Candidate<float> of = fitting<float, FitThinRows>();
+  of.work = work_of_thin_rows;
+  return of;
+}
+constexpr Candidate<double> fitted_rows() { return fitting<double, FitRows>(); }
 
 /// A cluster of blocks for each tile, each with a part of the depth, which is read there once.
 template <class T, class S, Index Together>

@@ -19,7 +19,7 @@ namespace skinny {
 
 /// This ladder's own; gemm's follow.
 template <class T>
-constexpr int kCandidates = sizeof(T) == 4 ? 13 : 16;
+constexpr int kCandidates = sizeof(T) == 4 ? 14 : 16;
 constexpr int kOwn = 9;
 
 /// Of the operands: what the terms are made of.
@@ -306,10 +306,12 @@ struct TilesOfGemm<float> {
   template <int BM, int BK, int WM, int WK, int Stages, int Blocks>
   using Streamed = gemm::Shape<float, BM, 64, BK, WM, 2, WK, 8, 4, Stages, Blocks, 16>;
   static constexpr const char* kNames[] = {"32 x 32 tiles, depth in parts", "64 x 64 tiles, steps of 16",
-                                           "64 x 64 tiles", "32 x 64 tiles, depth shared"};
+                                           "64 x 64 tiles", "32 x 64 tiles, depth shared",
+                                           "tiles as wide as Y"};
   static constexpr gemm::Candidate<float> kList[] = {
       gemm::split_depth_of_tiles<float>(), gemm::whole<float, Streamed<64, 16, 2, 1, 4, 5>>(),
-      gemm::whole<float, Streamed<64, 32, 2, 1, 3, 4>>(), gemm::whole<float, Streamed<32, 32, 1, 2, 3, 5>>()};
+      gemm::whole<float, Streamed<64, 32, 2, 1, 3, 4>>(), gemm::whole<float, Streamed<32, 32, 1, 2, 3, 5>>(),
+      gemm::fitted<float>()};
 };
 template <>
 struct TilesOfGemm<double> {

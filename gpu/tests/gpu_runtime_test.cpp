@@ -11,6 +11,7 @@
 #include "gpu/device/launch_limits.hpp"
 #include "gpu/device/memory.hpp"
 #include "gpu/runtime/check.hpp"
+#include "gpu/runtime/cudnn.hpp"
 #include "gpu/runtime/device_info.hpp"
 #include "gpu/runtime/disturb.hpp"
 #include "gpu/runtime/handles.hpp"
@@ -162,6 +163,14 @@ TEST_CASE("two recorded events lie in order") {
   PLUMB_CUDA(cudaEventRecord(begin.get(), stream));
   PLUMB_CUDA(cudaEventRecord(end.get(), stream));
   CHECK(elapsed_ms(begin, end) >= 0);
+}
+
+TEST_CASE("a cuDNN that is not there, or is none, says so in the loader's words") {
+  const cudnn::Library absent = cudnn::open("/nowhere/libcudnn.so.9");
+  CHECK(absent.loaded == nullptr);
+  CHECK(absent.why_not.find("PLUMB_CUDNN") != std::string::npos);
+  CHECK(absent.why_not.find("/nowhere/libcudnn.so.9") != std::string::npos);
+  CHECK(cudnn::open("libm.so.6").why_not == "cuDNN has no cudnnCreate");
 }
 
 }  // namespace plumb

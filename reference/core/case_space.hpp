@@ -43,6 +43,18 @@ struct TimedValues {
   double alike = 0;    // the share of cases in which it does
 };
 
+/// Shapes that people have, for timing, beside the values that each parameter has by itself.
+struct TimedFamily {
+  std::string name;    // "layers of transformers"
+  std::string source;  // who published the numbers; "" for a kind of shape
+  /// Of each, the parameters that it fixes: "n=3072,k=768" values, "n=40|41" one of these, "m=1..64" log-uniform between both ends. The
+  /// others take their own values, and those of them that grow still do.
+  std::vector<std::string> shapes;
+  /// In half of the draws each number of a shape is up to this share more or less: no kernel is made for one network alone. Numbers of one
+  /// value stay equal. Parameters that are one of few words, such as a filter's side, stay.
+  double noise = 0;
+};
+
 /// One parameter of a case id. Classes of an extent stand in ascending order.
 struct Parameter {
   std::string key;
@@ -198,6 +210,9 @@ class CaseSpace {
   /// that two operands of a product may hold for each other (sparse_cases.hpp) and that the factors allow.
   CaseSpace& special(std::string key, const std::vector<std::string>& words = {},
                      std::string_view beside = "");
+  /// Half of the cases drawn for timing are of such families, each as likely as another. Errors: a shape names no parameter, or one that
+  /// the space lacks; no shapes.
+  CaseSpace& timed_family(TimedFamily family);
   /// A trap of this operator's own. Its constraint names parameters by their keys.
   CaseSpace& one_case(const Trap& trap);
 
@@ -224,6 +239,9 @@ class CaseSpace {
   void settle(Point&, const std::vector<bool>& kept) const;
 
   [[nodiscard]] const std::string& op() const { return op_; }
+  [[nodiscard]] const std::vector<TimedFamily>& timed_families() const { return timed_families_; }
+  /// What a shape of a family says: parameters, and the values that they take there.
+  [[nodiscard]] std::vector<std::pair<std::size_t, TimedValues>> timed_shape(std::string_view shape) const;
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
   /// Those that have values of their own, all but derived ones: their places in parameters(), ascending.
   [[nodiscard]] const std::vector<std::size_t>& drawn_parameters() const { return drawn_; }
@@ -319,6 +337,7 @@ class CaseSpace {
   [[nodiscard]] bool in_context(const Point&) const;
   std::string op_;
   std::vector<Parameter> parameters_;
+  std::vector<TimedFamily> timed_families_;
   std::vector<std::size_t> drawn_;
   CaseWork work_;
   std::vector<Derived> derived_;                            // in the order of their parameters

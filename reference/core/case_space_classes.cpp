@@ -8,6 +8,7 @@
 #include "reference/core/case_space.hpp"
 #include "reference/core/case_words.hpp"
 #include "reference/core/error.hpp"
+#include "reference/core/text.hpp"
 
 namespace plumb {
 namespace {
@@ -55,6 +56,34 @@ std::vector<std::pair<std::string, std::string>> parse_values(std::string_view t
   std::vector<std::pair<std::string, std::string>> values;
   for (const Term& term : terms_of(text)) values.emplace_back(term.key, term.words.at(0));
   return values;
+}
+
+std::vector<std::pair<std::size_t, TimedValues>> CaseSpace::timed_shape(std::string_view shape) const {
+  std::vector<std::pair<std::size_t, TimedValues>> values;
+  for (const Term& term : terms_of(shape)) {
+    if (term.words.empty())
+      throw Error(fmt::format("{}: shape '{}' gives '{}' no value", op_, shape, term.key));
+    const std::string_view first = term.words.front();
+    const std::size_t dots = first.find("..");
+    TimedValues of;
+    if (dots != std::string_view::npos)
+      of = timed_range(parse_size(first.substr(0, dots), term.key),
+                       parse_size(first.substr(dots + 2), term.key));
+    else
+      of = timed_words({term.words.begin(), term.words.end()});
+    values.emplace_back(index(term.key), std::move(of));
+  }
+  return values;
+}
+
+CaseSpace& CaseSpace::timed_family(TimedFamily family) {
+  if (family.shapes.empty()) throw Error(fmt::format("{}: family '{}' has no shapes", op_, family.name));
+  for (const std::string& shape : family.shapes) {
+    if (timed_shape(shape).empty())
+      throw Error(fmt::format("{}: a shape of family '{}' names no parameter", op_, family.name));
+  }
+  timed_families_.push_back(std::move(family));
+  return *this;
 }
 
 CaseSpace& CaseSpace::count(std::string key, std::function<double(const Point&)> value, const Count& what) {

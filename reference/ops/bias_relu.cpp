@@ -13,6 +13,7 @@
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "reference/core/special_values.hpp"
+#include "reference/core/timed_shapes.hpp"
 
 namespace plumb {
 
@@ -38,6 +39,7 @@ void BiasRelu::describe(CaseSpace& space) {
   space.words("bias", {"column", "0", "-2", "0.7310586", "-0.3"}, {.timed = timed_words({"column", "-0.3"})})
       .words("cap", {"inf", "0", "5", "0.7310586", "123456.79", "2.5e+35"},
              {.timed = timed_words({"inf", "5"})});
+  space.timed_family(timed::neurons("cols"));
   space.fills({exact, wide, index, real, positive, scaled, hostile});
   const auto reaches_zeros = [](const Point& p) {  // -2 leaves zeros alone where every |x| is below 1
     return p["bias"] != -2 || p.word("fill") == "exact" || p.word("fill") == "wide";

@@ -22,6 +22,7 @@
 #include "reference/core/random.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "reference/core/text.hpp"
+#include "reference/core/timed_shapes.hpp"
 
 namespace plumb {
 namespace {
@@ -265,6 +266,7 @@ void describe_sizes(CaseSpace& space) {
                       .timed = timed_words({"0", "1", "2", "3"})})
       .extent("dilation", {.values = {1, 2, 3}, .timed = timed_words({"1", "1", "1", "1", "1", "2"})});
   space.words("unequal", kUnequalWords).layout({.widths = {"w"}});
+  space.timed_family(timed::convolutions());
 }
 
 // What kernels are made for, by several values together.

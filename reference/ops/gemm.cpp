@@ -10,6 +10,7 @@
 #include "reference/core/operator.hpp"
 #include "reference/core/random.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "reference/core/timed_shapes.hpp"
 #include "reference/core/traffic.hpp"
 
 namespace plumb {
@@ -23,6 +24,10 @@ void Gemm::describe(CaseSpace& space) {
       .words("alpha", {"1"}, {.factor = true})
       .words("beta", {"0"}, {.factor = true})
       .words("zeros", {"0", "0.5"});
+  space.timed_family(timed::transformers("n", "k"));
+  space.timed_family(timed::classifiers("n", "k"));
+  space.timed_family(timed::class_counts("n"));
+  space.timed_family(timed::thin("m", "n"));
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.work({.multiply_adds = [](const Point& p) { return p["m"] * p["n"] * p["k"]; },
               .elements = [](const Point& p) { return p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"]; },

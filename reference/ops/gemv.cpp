@@ -11,6 +11,7 @@
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "reference/core/timed_shapes.hpp"
 #include "reference/core/traffic.hpp"
 
 namespace plumb {
@@ -22,6 +23,9 @@ void Gemv::describe(CaseSpace& space) {
       .layout({.widths = {"cols"}})
       .words("alpha", {"1"}, {.factor = true})
       .words("beta", {"0"}, {.factor = true});
+  space.timed_family(timed::transformers("rows", "cols"));
+  space.timed_family(timed::classifiers("rows", "cols"));
+  space.timed_family(timed::thin("rows", "cols"));
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.work({.multiply_adds = [](const Point& p) { return p["rows"] * p["cols"]; },
               .elements = [](const Point& p) { return p["rows"] * p["cols"] + p["rows"] + p["cols"]; },

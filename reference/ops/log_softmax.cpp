@@ -18,6 +18,7 @@
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "reference/core/text.hpp"
+#include "reference/core/timed_shapes.hpp"
 
 namespace plumb {
 namespace {
@@ -132,6 +133,8 @@ void LogSoftmax::describe(CaseSpace& space) {
       .words("scale", {"1", "10", "30.7310586", "1000"}, {.timed = timed_words({"10"})});
   space.words("special", {"none", "neg_inf", "nan", "pos_inf", "equal", "shift", "peak", "ulps", "masked"},
               {.once = {"ulps", "masked"}});
+  space.timed_family(timed::class_counts("cols"));
+  space.timed_family(timed::vocabularies("cols"));
   space.fills({real, positive, scaled, hostile, few});
   const auto elements = [](const Point& p) { return p["rows"] * p["cols"]; };
   // every third row is special; rows of equal elements alone have one answer

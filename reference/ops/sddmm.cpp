@@ -10,6 +10,7 @@
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "reference/core/timed_shapes.hpp"
 
 namespace plumb {
 
@@ -19,6 +20,7 @@ void Sddmm::describe(CaseSpace& space) {
       .extent("cols", {.role = "cols"})
       .extent("k", {.role = "depth", .unrolled = true, .timed = timed_range(8, 256)})
       .layout({.sparse = true, .widths = {"k"}});
+  space.timed_family(timed::graphs());
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   const auto entries = [](const Point& p) { return expected_entries(p, "rows", "cols"); };
   space.work({.multiply_adds = [=](const Point& p) { return entries(p) * p["k"]; },

@@ -9,6 +9,7 @@
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "reference/core/timed_shapes.hpp"
 
 namespace plumb {
 
@@ -18,6 +19,8 @@ void SkinnyGemm::describe(CaseSpace& space) {
       .extent("k", {.role = "depth", .unrolled = true, .timed = timed_range(8, 512)})
       .extent("n", {.role = "width", .timed = timed_range(1, 64)})
       .layout({.widths = {"k", "n"}});
+  space.timed_family(timed::graph_layers("v", "k", "n"));
+  space.timed_family(timed::class_counts("n"));
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.work({.multiply_adds = [](const Point& p) { return p["v"] * p["n"] * p["k"]; },
               .elements = [](const Point& p) { return p["v"] * p["k"] + p["k"] * p["n"] + p["v"] * p["n"]; },

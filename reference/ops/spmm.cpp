@@ -12,6 +12,7 @@
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "reference/core/timed_shapes.hpp"
 
 namespace plumb {
 
@@ -21,6 +22,9 @@ void Spmm::describe(CaseSpace& space) {
       .extent("cols", {.role = "cols"})
       .extent("n", {.role = "width", .unrolled = true, .timed = timed_range(1, 256)})
       .layout({.sparse = true, .widths = {"n"}});
+  space.timed_family(timed::graphs());
+  space.timed_family(timed::sparse_networks());
+  space.timed_family(timed::class_counts("n"));
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   const auto entries = [](const Point& p) { return expected_entries(p, "rows", "cols"); };
   space.work({.multiply_adds = [=](const Point& p) { return entries(p) * p["n"]; },

@@ -13,6 +13,7 @@
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "reference/core/special_values.hpp"
+#include "reference/core/timed_shapes.hpp"
 #include "reference/core/traffic.hpp"
 
 namespace plumb {
@@ -22,6 +23,8 @@ void Spmv::describe(CaseSpace& space) {
   space.extent("rows", {.role = "rows"}).extent("cols", {.role = "cols"}).layout({.sparse = true});
   space.words("alpha", {"1"}, {.factor = true})
       .words("beta", {"0"}, {.factor = true, .timed = timed_words({"0", "0", "1"})});
+  space.timed_family(timed::graphs());
+  space.timed_family(timed::sparse_networks());
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   const auto entries = [](const Point& p) { return expected_entries(p, "rows", "cols"); };
   space.work({.multiply_adds = entries,

@@ -18,6 +18,7 @@
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/text.hpp"
+#include "reference/core/timed_shapes.hpp"
 
 namespace plumb {
 namespace {
@@ -73,6 +74,7 @@ void TopK::describe(CaseSpace& space) {
       .extent("k", {.values = {1, 2, 5, 8, 32, 33, 64, 257}, .timed = timed_words({"1", "2", "8", "50"})})
       .layout({.widths = {"cols"}, .arrays = 2})
       .words("special", kSpecialRows);
+  space.timed_family(timed::vocabularies("cols"));
   space.fills({exact, index, real, few, hostile});
   const auto elements = [](const Point& p) { return p["rows"] * p["cols"]; };
   const auto answers = [](const Point& p) { return p["rows"] * p["k"]; };

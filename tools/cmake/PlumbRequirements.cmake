@@ -4,8 +4,8 @@
 # plumb_requirements(FILE OUT): what a kernel file needs beyond the CUDA language, from its first line, as a list; empty: nothing.
 #   // requires: sm_90a                 instructions of compute capability 9.0 alone (wgmma): built for that chip and for no other
 #   // requires: tensor_map             tensor maps and bulk copies by them
-#   // requires: cublas, cusparse       a library: cublas, cusparse or cub
-set(PLUMB_LIBRARY_WORDS cublas cusparse cub)
+#   // requires: cublas, cusparse       a library: cublas, cusparse, cub; or cudnn, which is looked for when it is called, not when it is compiled
+set(PLUMB_LIBRARY_WORDS cublas cusparse cub cudnn)
 set(PLUMB_CHIP_WORDS sm_90a tensor_map)
 function(plumb_requirements source out)
   file(STRINGS ${source} first LIMIT_COUNT 1)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@
 
 namespace plumb {
 namespace {
+
+constexpr double kOfFamilies = 0.5;  // the share of cases that take a shape of a family
 
 double log_uniform(double low, double high, Draws& draws) { return low * std::pow(high / low, draws.unit()); }
 
@@ -38,6 +41,8 @@ class TimedDraw {
   TimedDraw(const CaseSpace& space, const TimedSize& size, const std::string& dtype, Draws& draws)
       : space_(space), size_(size), point_(empty_point(space)), shapes_(space.parameters().size()) {
     const auto& parameters = space.parameters();
+    for (const Parameter& p : parameters) values_.push_back(p.timed);
+    if (!space.timed_families().empty() && draws.unit() < kOfFamilies) take_shape(draws);
     for (std::size_t i = 0; i < parameters.size(); ++i) draw(i, parameters[i], dtype, draws);
     scale(log_uniform(size.least_bytes, size.most_bytes, draws));
   }
@@ -50,9 +55,30 @@ class TimedDraw {
     std::size_t like = 0;  // the parameter whose value this one takes; its own index: none
   };
 
+  // The values that a shape of a family says, in place of the description's.
+  void take_shape(Draws& draws) {
+    const std::vector<TimedFamily>& families = space_.timed_families();
+    const TimedFamily& family = families[draws.below(families.size())];
+    const std::string& shape = family.shapes[draws.below(family.shapes.size())];
+    const bool noisy = draws.unit() < 0.5;
+    std::map<std::string, std::string> made;  // numbers of one value stay equal
+    for (auto& [i, timed] : space_.timed_shape(shape)) {
+      for (std::string& word : timed.words) {
+        const double share = std::pow(1 + family.noise, 2 * draws.unit() - 1);
+        if (!noisy || values_[i].high == 0) continue;
+        word = made.try_emplace(word, with_noise(word, share)).first->second;
+      }
+      values_[i] = std::move(timed);
+    }
+  }
+  static std::string with_noise(const std::string& word, double share) {
+    const double value = std::stod(word);
+    return std::to_string(std::max<std::int64_t>(1, std::llround(value * share)));
+  }
+
   void draw(std::size_t i, const Parameter& p, const std::string& dtype, Draws& draws) {
     if (p.kind == ParameterKind::derived) return;
-    const TimedValues& timed = p.timed;
+    const TimedValues& timed = values_[i];
     // in this order and always, so that a case follows from few numbers
     const double alike = draws.unit(), round = draws.unit();
     shapes_[i].like = !timed.like.empty() && alike < timed.alike ? space_.index(timed.like) : i;
@@ -72,14 +98,14 @@ class TimedDraw {
   }
 
   void put(std::size_t i, double value) {
-    const TimedValues& timed = space_.parameters()[i].timed;
+    const TimedValues& timed = values_[i];
     const std::int64_t whole =
         shapes_[i].round ? made_round(value, timed.grows) : static_cast<std::int64_t>(std::llround(value));
     space_.set(point_, i, std::to_string(std::clamp(whole, timed.low, timed.high)));
   }
   void put_sizes(double factor) {
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
-      if (!space_.parameters()[i].timed.grows) continue;
+      if (!values_[i].grows) continue;
       if (shapes_[i].like == i) {
         put(i, shapes_[i].base * factor);
       } else {
@@ -105,6 +131,7 @@ class TimedDraw {
   const TimedSize& size_;
   Point point_;
   std::vector<Shape> shapes_;
+  std::vector<TimedValues> values_;  // of the parameters, as the case's shape has them
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ struct TimedSize {
 };
 
 /// The `number`-th case of `seed`, of type f32 where the number is even. The values of each parameter are drawn as the operator's
-/// description says under "for timing"; then the extents that grow are scaled together until the case has its size: log-uniform in
+/// description says under "for timing", in half of the cases as a shape of one of its families has them; then the extents that grow are scaled together until the case has its size: log-uniform in
 /// bytes between the two limits, less where work or entries would exceed theirs, or where the extents end. Half of the extents
 /// are made round (128, 1920), the others stay as drawn. Values are by fill real, all else is as simple as it can be.
 /// Errors: an extent that the description gives no sizes for timing; 256 draws without a valid case.

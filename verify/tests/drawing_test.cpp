@@ -361,6 +361,77 @@ TEST_CASE("every pattern is drawn for timing, and every width and depth that use
   covers(timed_points<Sddmm>(300), "k", 8, 256);
 }
 
+// Whether a value is a published one, or one beside it.
+bool near(double value, double published, double noise) {
+  return value >= std::floor(published / (1 + noise)) && value <= std::ceil(published * (1 + noise));
+}
+
+TEST_CASE(
+    "half of the cases for timing are shapes that people have: published as they stand, or beside that") {
+  const std::vector<Point> points = timed_points<SkinnyGemm>(400);
+  const auto of_classes = [](const Point& p) {
+    const std::set<double> counts = {7, 16, 40, 41, 47, 112, 153, 172};
+    return counts.count(p["n"]) > 0;
+  };
+  CHECK(count(points, of_classes) > 80);
+  for (const double classes : {7., 16., 40., 41., 47., 112., 153., 172.}) {
+    CAPTURE(classes);
+    CHECK(count(points, [&](const Point& p) { return p["n"] == classes; }) > 3);
+  }
+  const auto is_arxiv = [](const Point& p) { return p["v"] == 169343 && p["k"] == 128; };
+  const auto beside_arxiv = [](const Point& p) {
+    return near(p["v"], 169343, 0.15) && near(p["k"], 128, 0.15);
+  };
+  CHECK(count(points, is_arxiv) > 2);
+  CHECK(count(points, beside_arxiv) > count(points, is_arxiv) + 1);
+  CHECK(count(points, [](const Point& p) { return p["n"] > 64; }) < 80);
+}
+
+TEST_CASE("thin products for timing are thin on either side, and of few numbers") {
+  const std::vector<Point> points = timed_points<Gemm>(400);
+  CHECK(count(points, [](const Point& p) { return p["m"] < 65 && p["n"] > 512; }) > 10);
+  CHECK(count(points, [](const Point& p) { return p["n"] < 65 && p["m"] > 512; }) > 10);
+  CHECK(count(points, [](const Point& p) { return p["m"] < 16; }) > 2);
+}
+
+// gemv's two extents, with a family of one shape.
+CaseSpace of_shape(const std::string& shape, double noise) {
+  CaseSpace space("gemv");
+  space.extent("rows", {.timed = timed_size(1, 100'000)}).extent("cols", {.timed = timed_size(1, 100'000)});
+  space.fills({Fill::real})
+      .work({.multiply_adds = [](const Point& p) { return p["rows"] * p["cols"]; },
+             .elements = [](const Point& p) { return p["rows"] * p["cols"]; }});
+  return space.timed_family({"square", "", {shape}, noise});
+}
+
+TEST_CASE("numbers of a shape that are equal stay equal, and a range is drawn within its ends") {
+  constexpr TimedSize kAll{16, 4e8, 2e10, 1e5};
+  const CaseSpace square = of_shape("rows=1000,cols=1000", 0.2), thin = of_shape("cols=3..5", 0.2);
+  int exact = 0, noisy = 0, within = 0;
+  for (std::uint64_t number = 0; number < 200; ++number) {
+    const Case c = draw_timed_case(square, 5, number, kAll);
+    const auto rows = c.integer("rows"), cols = c.integer("cols");
+    exact += rows == 1000 && cols == 1000 ? 1 : 0;
+    noisy += rows == cols && rows != 1000 && near(static_cast<double>(rows), 1000, 0.2) ? 1 : 0;
+    const auto few = draw_timed_case(thin, 5, number, kAll).integer("cols");
+    within += few >= 3 && few <= 5 ? 1 : 0;
+  }
+  CHECK(exact > 30);
+  CHECK(noisy > 30);
+  CHECK(within > 70);
+  CHECK(within < 150);  // the others take the description's values
+}
+
+TEST_CASE("a family of shapes that says nothing, or what the operator lacks, is an error") {
+  CaseSpace space = of_shape("rows=1", 0);
+  CHECK_THROWS_WITH_AS(space.timed_family({"none", "", {}}), "gemv: family 'none' has no shapes", Error);
+  CHECK_THROWS_WITH_AS(space.timed_family({"empty", "", {""}}),
+                       "gemv: a shape of family 'empty' names no parameter", Error);
+  CHECK_THROWS_WITH_AS(space.timed_family({"bare", "", {"rows"}}), "gemv: shape 'rows' gives 'rows' no value",
+                       Error);
+  CHECK_THROWS_AS(space.timed_family({"wrong", "", {"depth=4"}}), Error);
+}
+
 TEST_CASE("operators draw apart: cases of one number are not alike") {
   const CaseSpace gemv = space_of<Gemv>(), transpose = space_of<Transpose>();
   int alike = 0;
@@ -399,6 +470,23 @@ TEST_CASE("docs/results/drawn.md says what the descriptions say about timing") {
         timed.push_back(fmt::format("{}: {}", p.key, words_of(p.timed)));
     }
     table += fmt::format("| {} | {} |\n", Op::kName, fmt::join(timed, "; "));
+  });
+  CHECK_MESSAGE(page.find(table) != std::string::npos, "the page must hold\n" << table);
+}
+
+TEST_CASE("docs/results/drawn.md has the families of shapes with their sources") {
+  std::ifstream file(PLUMB_DOCS_DIR "/results/drawn.md");
+  REQUIRE_MESSAGE(file, "docs/results/drawn.md cannot be read");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  std::string table;
+  each_operator(Operators{}, [&]<class Op>() {
+    const CaseSpace space = space_of<Op>();
+    for (const TimedFamily& f : space.timed_families()) {
+      std::string shapes = fmt::format("{}", fmt::join(f.shapes, "; "));
+      for (std::size_t at = 0; (at = shapes.find('|', at)) != std::string::npos; at += 4)
+        shapes.replace(at, 1, " or ");
+      table += fmt::format("| {} | {} | {} | {} |\n", Op::kName, f.name, f.source, shapes);
+    }
   });
   CHECK_MESSAGE(page.find(table) != std::string::npos, "the page must hold\n" << table);
 }
