@@ -10,44 +10,20 @@ constexpr Index kMostOfBlock = 16384;  // columns that a block holds
 /// Held: elements per thread, in pieces of V as in rung 3.
 template <class T, int Threads, int Held, int V>
 __global__ void __launch_bounds__(Threads) log_softmax_block_in_registers(In<T> in, Out<T> out) {
-  __shared__ T scratch[Threads / 32];
+  using S = scalar_t<T>;
+  __shared__ S scratch[Threads / 32];
   const Index row = blockIdx.x;
   const int first = static_cast<int>(threadIdx.x) * V, cols = static_cast<int>(in.x.cols);
-  const T* const x = in.x.data + row * in.x.ld + first;
-  T* const y = out.y.data + row * out.y.ld + first;
-  Piece<T, V> held[Held / V];
-  T m = lowest<T>(), s = T(0);
-#pragma unroll
-  for (int p = 0; p < Held / V; ++p) {
-    const bool inside = p * Threads * V + first < cols;
-    if (inside) held[p] = *reinterpret_cast<const Piece<T, V>*>(x + p * Threads * V);
-#pragma unroll
-    for (int e = 0; e < V; ++e) {
-      if (!inside) held[p].e[e] = lowest<T>();
-      m = larger(m, held[p].e[e]);
-    }
-  }
-  m = max_block<Threads>(m, scratch);
-#pragma unroll
-  for (int p = 0; p < Held / V; ++p) {
-#pragma unroll
-    for (int e = 0; e < V; ++e) {
-      held[p].e[e] -= m;
-      if (p * Threads * V + first < cols) s += exp_of(held[p].e[e]);
-    }
-  }
-  const T log_sum = log_of(sum_block<Threads>(s, scratch));
-#pragma unroll
-  for (int p = 0; p < Held / V; ++p) {
-#pragma unroll
-    for (int e = 0; e < V; ++e) held[p].e[e] -= log_sum;
-    if (p * Threads * V + first < cols) *reinterpret_cast<Piece<T, V>*>(y + p * Threads * V) = held[p];
-  }
+  HeldRow<Held, V, S> held;
+  const S m =
+      max_block<Threads>(held.load(in.x.data + row * in.x.ld + first, first, cols, Threads * V), scratch);
+  const S s = sum_block<Threads>(held.subtract_and_sum(m, first, cols, Threads * V), scratch);
+  held.finish(out.y.data + row * out.y.ld + first, log_of(s), first, cols, Threads * V);
 }
 
 template <class T, int Threads, int Held>
 void start_block(const In<T>& in, const Out<T>& out, Context& context) {
-  constexpr int kV = 16 / sizeof(T);
+  constexpr int kV = kPiece<T, Held>;
   launch(whole_pieces<kV>(in, out) ? log_softmax_block_in_registers<T, Threads, Held, kV>
                                    : log_softmax_block_in_registers<T, Threads, Held, 1>,
          in.x.rows, Threads, 0, context.stream, in, out);
