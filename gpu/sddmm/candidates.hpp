@@ -51,7 +51,6 @@ struct Features {
   double pair_bytes;  // megabytes of all pairs of rows, and of Y^T
   bool dense;         // whether rung 14 runs here
   bool adds;          // whether results hold sums, so that more may be added
-  bool tensors;       // whether rung 11 has the type
 };
 
 /// What a candidate does.
@@ -122,7 +121,7 @@ inline bool fits(Kernel kernel, const Features& f) {
   if (kernel == Kernel::slices) return f.adds && f.k * f.size > 128;
   if (kernel == Kernel::panels) return f.hold && f.panels.refused == nullptr;
   if (kernel == Kernel::dense) return f.dense && f.rows * f.cols <= kMostPairs * f.nnz;
-  return kernel != Kernel::tensor_panels || (f.tensors && f.tensor.refused == nullptr);
+  return kernel != Kernel::tensor_panels || f.tensor.refused == nullptr;
 }
 
 /// The terms: a start; further launches; batches one after the other; thousands of lines of Y gathered by a multiprocessor; megabytes from
@@ -195,7 +194,7 @@ struct Candidates : CandidateList<Sddmm, T> {
     const std::int32_t* rows = nullptr;  // of the entries
   };
 
-  static constexpr bool kWhole = sizeof(in_t<T>) >= 4;  // fp32 or fp64: rungs 11 and 14 have them alone
+  static constexpr bool kWhole = sizeof(in_t<T>) >= 4;  // fp32 or fp64, which rung 14 has alone
 
   Candidates(const Problem<T>& p, const In<T>& in_, const Out<T>& out, Context& context)
       : in(in_),
@@ -203,7 +202,7 @@ struct Candidates : CandidateList<Sddmm, T> {
           sizeof(in_t<T>), sizeof(out_t<T>)} {
     f.y_bytes = static_cast<double>(in.A.cols) * f.k * f.size / 1e6;
     f.cols = static_cast<double>(in.A.cols), f.pair_bytes = pair_bytes(in) / 1e6;
-    f.adds = kHoldsSums<T>, f.tensors = kWhole;
+    f.adds = kHoldsSums<T>;
     if constexpr (kWhole)
       f.dense = dense_support(p, in, out) == nullptr && device_sm() >= TileOfPairs<T>::kMinSm;
     if (in.A.nnz == 0 || in.X.cols == 0) return;
@@ -268,8 +267,7 @@ struct Candidates : CandidateList<Sddmm, T> {
       case Kernel::panels:
         return run_panels(kept.panels, in, out, context);
       case Kernel::tensor_panels:
-        if constexpr (kWhole) return run_tensor_panels(kept.panels, in, out, context);
-        return;
+        return run_tensor_panels(kept.panels, in, out, context);
       case Kernel::dense:
         if constexpr (kWhole) return run_dense_product(kept.rows, in, out, context);
         return;

@@ -7,6 +7,7 @@
 // need of it in shared memory; a row of Y once per panel. Products are then exact, and the sum is rounded to
 // fp32 once, at the end.
 #pragma once
+#include "gpu/sddmm/half_panels.hpp"
 #include "gpu/sddmm/panels.hpp"
 
 namespace plumb {
@@ -61,7 +62,8 @@ __global__ void __launch_bounds__(kTensorThreads, Shape::kBlocks)
         return load_piece<false>(row, at + p * kStride, part, kLanes, in.X.cols);
       } else {
         const Index first = at + p * kStride + part * kSize;
-        return Shape::kKnown == Known::length || first < in.X.cols ? load_pack<kSize>(row + first) : Piece<T>{};
+        return Shape::kKnown == Known::length || first < in.X.cols ? load_pack<kSize>(row + first)
+                                                                   : Piece<T>{};
       }
     };
     int next[2] = {column(begin, 0), column(begin, 1)};
@@ -173,7 +175,7 @@ PanelPlan fill_tensor_panels(const PanelPlan& counted, const In<T>& in, Context&
 }
 
 template <class T>
-void run_tensor_panels(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
+void run_fp64_panels(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
   const Index k = in.X.cols;
   if (!on_16_bytes(in) || k % kPieceSize<T> != 0)
     run_tensor_panels_for_k<Known::nothing>(plan, in, out, context);
@@ -181,6 +183,14 @@ void run_tensor_panels(const PanelPlan& plan, const In<T>& in, const Out<T>& out
     run_tensor_panels_for_k<Known::length>(plan, in, out, context);
   else
     run_tensor_panels_for_k<Known::pieces>(plan, in, out, context);
+}
+
+template <class T>
+void run_tensor_panels(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
+  if constexpr (sizeof(in_t<T>) == 2)
+    run_half_panels(plan, in, out, context);
+  else
+    run_fp64_panels(plan, in, out, context);
   run_giant_rows(plan, in, out, context);
 }
 
