@@ -14,18 +14,20 @@ __global__ void __launch_bounds__(Threads) log_softmax_block_in_registers(In<T> 
   __shared__ S scratch[Threads / 32];
   const Index row = blockIdx.x;
   const int first = static_cast<int>(threadIdx.x) * V, cols = static_cast<int>(in.x.cols);
+  constexpr int kStride = Threads * V;
   HeldRow<Held, V, S> held;
-  const S m =
-      max_block<Threads>(held.load(in.x.data + row * in.x.ld + first, first, cols, Threads * V), scratch);
-  const S s = sum_block<Threads>(held.subtract_and_sum(m, first, cols, Threads * V), scratch);
-  held.finish(out.y.data + row * out.y.ld + first, log_of(s), first, cols, Threads * V);
+  held.load(in.x.data + row * in.x.ld, first, cols, kStride, lowest<S>());
+  const S m = max_block<Threads>(max_of(held), scratch);
+  const S log_sum = log_of(sum_block<Threads>(subtract_and_sum(held, m, first, cols, kStride), scratch));
+  held.each([log_sum](S& x) { x -= log_sum; });
+  held.store(out.y.data + row * out.y.ld, first, cols, kStride);
 }
 
 template <class T, int Threads, int Held>
 void start_block(const In<T>& in, const Out<T>& out, Context& context) {
-  constexpr int kV = kPiece<T, Held>;
-  launch(whole_pieces<kV>(in, out) ? log_softmax_block_in_registers<T, Threads, Held, kV>
-                                   : log_softmax_block_in_registers<T, Threads, Held, 1>,
+  constexpr int kV = kPieceOf<in_t<T>, Held>;
+  launch(in_pieces<kV>(in.x) && in_pieces<kV>(out.y) ? log_softmax_block_in_registers<T, Threads, Held, kV>
+                                                     : log_softmax_block_in_registers<T, Threads, Held, 1>,
          in.x.rows, Threads, 0, context.stream, in, out);
 }
 

@@ -2,8 +2,7 @@
 // their merging. Header only.
 #pragma once
 #include "gpu/common/functions.hpp"
-#include "gpu/common/packs.hpp"
-#include "gpu/common/rung.hpp"
+#include "gpu/common/held_row.hpp"
 #include "reference/ops/log_softmax.hpp"
 
 namespace plumb {
@@ -63,66 +62,22 @@ PLUMB_DEVICE T sum_block(T s, T* scratch) {
   return s;
 }
 
-/// Elements of a piece, which a lane moves at once: of `held` that it has, as many as 16 bytes of x hold.
-template <class T, int Held>
-constexpr int kPiece = Held < kPackOf<in_t<T>> ? Held : kPackOf<in_t<T>>;
-
-/// Whether rows of x and y are made of whole pieces of V on 16-byte boundaries.
-template <int V, class T>
-bool whole_pieces(const In<T>& in, const Out<T>& out) {
-  const auto on_vectors = [](const void* data, Index bytes) {
-    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && bytes % 16 == 0;
-  };
-  return in.x.cols % V == 0 && on_vectors(in.x.data, in.x.ld * static_cast<Index>(sizeof(in_t<T>))) &&
-         on_vectors(out.y.data, out.y.ld * static_cast<Index>(sizeof(out_t<T>)));
+/// Of what the calling thread holds of a row: its maximum.
+template <int Held, int V, class S>
+PLUMB_DEVICE S max_of(HeldRow<Held, V, S>& row) {
+  S m = lowest<S>();
+  row.each([&m](S x) { m = larger(m, x); });
+  return m;
 }
 
-/// A row in the registers of lanes or of a block, in pieces of V that lie `stride` apart: Held numbers of the calling thread.
+/// Subtracts m; the sum of the exponentials, of those that are the row's.
 template <int Held, int V, class S>
-struct HeldRow {
-  S at[Held];
-
-  /// Loads the pieces below `cols`, of which the thread's first is `first`; the others are lowest(). Returns the maximum.
-  template <class E>
-  PLUMB_DEVICE S load(const E* x, int first, int cols, int stride) {
-    S m = lowest<S>();
-#pragma unroll
-    for (int p = 0; p < Held / V; ++p) {
-      const bool inside = p * stride + first < cols;
-      Pack<E, V> piece;
-      if (inside) piece = load_pack<V>(x + p * stride);
-#pragma unroll
-      for (int e = 0; e < V; ++e) {
-        at[p * V + e] = inside ? value(piece.at[e]) : lowest<S>();
-        m = larger(m, at[p * V + e]);
-      }
-    }
-    return m;
-  }
-  /// Subtracts m, and returns the sum of the exponentials.
-  PLUMB_DEVICE S subtract_and_sum(S m, int first, int cols, int stride) {
-    S s = 0;
-#pragma unroll
-    for (int p = 0; p < Held / V; ++p) {
-#pragma unroll
-      for (int e = 0; e < V; ++e) {
-        at[p * V + e] -= m;
-        if (p * stride + first < cols) s += exp_of(at[p * V + e]);
-      }
-    }
-    return s;
-  }
-  /// Stores what is held less log_sum.
-  template <class O>
-  PLUMB_DEVICE void finish(O* y, S log_sum, int first, int cols, int stride) {
-#pragma unroll
-    for (int p = 0; p < Held / V; ++p) {
-#pragma unroll
-      for (int e = 0; e < V; ++e) at[p * V + e] -= log_sum;
-      if (p * stride + first < cols) store_pack<V>(y + p * stride, at + p * V, false);
-    }
-  }
-};
+PLUMB_DEVICE S subtract_and_sum(HeldRow<Held, V, S>& row, S m, int first, int cols, int stride) {
+  S s = 0;
+  row.each([m](S& x) { x -= m; });
+  row.each_inside(first, cols, stride, [&s](S x) { s += exp_of(x); });
+  return s;
+}
 
 }  // namespace log_softmax
 }  // namespace plumb
