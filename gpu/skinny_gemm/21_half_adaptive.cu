@@ -1,8 +1,9 @@
 // requires: sm_90a, tensor_map
-// skinny_gemm, rung 21: 16-bit elements, fragments from global memory or gemm's tiles, by a model of time.
+// skinny_gemm, rung 21: 16-bit elements, fragments of X or gemm's tiles, by a model of time.
 //
 // Change    rung 20's fragments where X is what counts; from some tens of columns on the tiles of gemm's rung 33, which bring B and A by the
-//           copy engine. half_choice.hpp has the model of the clocks of either, from the roofs of the chip.
+//           copy engine; rung 22's bulk copies where rows are many, or lie on less than 16 bytes. half_choice.hpp has the model of the clocks
+//           of either, from the roofs of the chip.
 // Traffic   of the one chosen.
 // Limits    those of the one chosen.
 // Fails at  as the one chosen.
@@ -21,8 +22,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   const gemm::Out<T> to{out.Y};
   const half::Choice choice = half::choose<T>(of_gemm, to);
   if (!choice.tiles) {
-    context.explain("fragments of X from global memory");
-    return half::run_fragments(in, out, context);
+    context.explain(choice.bulk ? "rows of X by bulk copies" : "fragments of X from global memory");
+    return choice.bulk ? half::run_bulk(in, out, context) : half::run_fragments(in, out, context);
   }
   const gemm::half::Candidate<T>& chosen = gemm::half::kCandidates<T>[choice.of_gemm.candidate];
   context.explain(chosen.name);

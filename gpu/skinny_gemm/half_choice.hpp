@@ -3,15 +3,16 @@
 // thresholds. Header only.
 #pragma once
 #include "gpu/gemm/half_candidates.hpp"
+#include "gpu/skinny_gemm/half_bulk.hpp"
 #include "gpu/skinny_gemm/half_fragments.hpp"
 
 namespace plumb {
 namespace skinny {
 namespace half {
 
-/// Gemm's tiles, or fragments.
+/// Gemm's tiles; or fragments, from bulk copies or straight from global memory.
 struct Choice {
-  bool tiles = false;
+  bool tiles = false, bulk = false;
   gemm::half::Choice of_gemm{};
 };
 
@@ -34,11 +35,20 @@ double clocks_of_fragments(Index rows, Index columns, Index depth) {
   return kCosts.start + (busy > chain ? busy : chain);
 }
 
+/// Whether bulk copies are better than loads: where each warp has a few runs to bring ahead, or loads would be small.
+template <class T>
+bool prefers_bulk(const In<T>& in, const Out<T>& out) {
+  constexpr Index kEnough = 16;  // tiles of rows for a multiprocessor
+  const bool many = out.Y.rows >= kEnough * kRows * device_multiprocessors(), small = vector_of_x(in) < 8;
+  return bulk_takes<T>(in, out) && (many || small);
+}
+
 template <class T>
 Choice choose(const gemm::In<T>& in, const gemm::Out<T>& out) {
   const Index rows = out.C.rows, columns = out.C.cols, depth = in.A.cols;
-  if (rows == 0 || columns == 0 || !gemm::half::has_maps<T>(in, out, depth)) return {};
   Choice choice;
+  choice.bulk = prefers_bulk<T>({in.A, in.B}, {out.C});
+  if (rows == 0 || columns == 0 || !gemm::half::has_maps<T>(in, out, depth)) return choice;
   choice.of_gemm = gemm::half::choose<T>(rows, columns, depth);
   const double prepared = gemm::half::clocks_to_align(in.A) + gemm::half::clocks_to_align(in.B);
   choice.tiles = choice.of_gemm.clocks + prepared < clocks_of_fragments<T>(rows, columns, depth);

@@ -4,7 +4,7 @@
 //           thread turns squares of two by two in registers, so that rows of B are words in shared memory too.
 // Traffic   as rung 4, in whole lines.
 // Limits    memory.
-// Fails at  matrices whose pairs do not lie on four bytes: unsupported. Thin ones, whose tiles are mostly empty.
+// Fails at  matrices whose pairs do not lie on four bytes. Thin ones, whose tiles are mostly empty.
 // Source    the ladder's own step.
 #include "gpu/transpose/pair_tile.hpp"
 
@@ -12,20 +12,12 @@ namespace plumb {
 namespace {
 
 template <class T>
-const char* supports(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in,
-                     const Transpose::Out<T, Space::device>& out) {
-  return transpose::in_pairs(in.A) && transpose::in_pairs(out.B)
-             ? nullptr
-             : "pairs of elements do not lie on four bytes";
-}
-
-template <class T>
 void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in,
          const Transpose::Out<T, Space::device>& out, Context& context) {
   transpose::run_pair_tiles<T>(in, out, context);
 }
 
-PLUMB_REGISTER_WITH(Transpose, "08_pairs", (run<T>, {}, supports<T>), f16, bf16);
+PLUMB_REGISTER_WITH(Transpose, "08_pairs", (run<T>, Traits{}.align(4)), f16, bf16);
 
 }  // namespace
 }  // namespace plumb

@@ -12,15 +12,25 @@
 namespace plumb {
 namespace transpose {
 
-enum class Kernel : std::uint8_t { tiles, wide_tiles, wide_tiles_of_16, along_a, along_b, on_sectors, pairs };
-constexpr int kCandidates = 6;  // of fp32 and fp64; 16-bit elements have one more
-constexpr const char* kNames[kCandidates + 1] = {"tiles of 32",
+enum class Kernel : std::uint8_t {
+  tiles,
+  wide_tiles,
+  wide_tiles_of_16,
+  along_a,
+  along_b,
+  on_sectors,
+  pairs,
+  fours
+};
+constexpr int kCandidates = 6;  // of fp32 and fp64; 16-bit elements have two more
+constexpr const char* kNames[kCandidates + 2] = {"tiles of 32",
                                                  "tiles of 64 by 8 warps",
                                                  "tiles of 64 by 16 warps",
                                                  "a thread per element, along A",
                                                  "a thread per element, along B",
                                                  "tiles on B's sectors",
-                                                 "tiles of 64, by pairs"};
+                                                 "tiles of 64, by pairs",
+                                                 "tiles of 128, by fours"};
 
 /// What is measured of fp32 and fp64; of smaller elements, as of fp32: the terms are sectors, moves and warps.
 template <class T>
@@ -34,7 +44,7 @@ struct ListOfPairs {
   using Like = Costs<scalar_t<T>>;
   static constexpr auto& kNames = transpose::kNames;
   static constexpr CostModel kModels[] = {Like::model[0], Like::model[1], Like::model[2], Like::model[3],
-                                          Like::model[4], Like::model[5], Like::model[1]};
+                                          Like::model[4], Like::model[5], Like::model[1], Like::model[1]};
 };
 template <>
 struct ListOf<f16> : ListOfPairs<f16> {};
@@ -51,9 +61,9 @@ struct Work {
 
 /// Of the matrix: what the terms are made of.
 struct Features {
-  double rows, cols, size;          // size: bytes of an element
-  bool a_on_sectors, b_on_sectors;  // whether rows begin on sectors
-  bool in_pairs = false;            // whether pairs lie on their size
+  double rows, cols, size;                  // size: bytes of an element
+  bool a_on_sectors, b_on_sectors;          // whether rows begin on sectors
+  bool in_pairs = false, in_fours = false;  // whether pairs lie on their size, and fours
 };
 
 /// Sectors of all pieces of `width` elements that rows of `extent` elements are cut into; one more each where rows do not lie on sectors.
@@ -104,6 +114,11 @@ inline Work work_of(Kernel kernel, const Features& f) {
       w.moves /= 2;
       return w;
     }
+    case Kernel::fours: {
+      Work w = work_of_tiles(kFourTile, kFours * kFourWarps, f);
+      w.moves /= 4;
+      return w;
+    }
     case Kernel::tiles:
       break;
   }
@@ -138,9 +153,13 @@ struct Candidates : CandidateList<Transpose, T> {
           sizeof(T),
           on_sectors(in.A),
           on_sectors(out.B),
-          in_pairs(in.A) && in_pairs(out.B)} {}
+          in_pairs(in.A) && in_pairs(out.B),
+          in_fours(in.A) && in_fours(out.B)} {}
   Terms terms(int c) const {
-    if (f.rows * f.cols == 0 || (static_cast<Kernel>(c) == Kernel::pairs && !f.in_pairs)) return {};
+    const auto kernel = static_cast<Kernel>(c);
+    if (f.rows * f.cols == 0 || (kernel == Kernel::pairs && !f.in_pairs) ||
+        (kernel == Kernel::fours && !f.in_fours))
+      return {};
     return terms_of(work_of(static_cast<Kernel>(c), f), f.rows * f.cols * sizeof(T));
   }
   Kept keep(int, Context&) const { return {}; }
@@ -161,6 +180,9 @@ struct Candidates : CandidateList<Transpose, T> {
         return run_sector_tiles<T>(in, out, context);
       case Kernel::pairs:
         if constexpr (sizeof(T) == 2) run_pair_tiles<T>(in, out, context);
+        return;
+      case Kernel::fours:
+        if constexpr (sizeof(T) == 2) run_four_tiles<T>(in, out, context);
     }
   }
 
