@@ -30,12 +30,6 @@ struct Division {
   bool wide_y = false;  // a lane's columns of Y lie on their size, or on 16 bytes
 };
 
-/// The column that tile j has at place p.
-template <int Tiles>
-PLUMB_DEVICE int column_at(int j, int p) {
-  return p / 2 * (2 * Tiles) + 2 * j + p % 2;
-}
-
 /// Eight terms at p, on V elements.
 template <int V, class E>
 PLUMB_DEVICE uint4 load_terms(const E* p) {
@@ -62,21 +56,67 @@ PLUMB_DEVICE uint4 load_some_terms(const E* p, Index count) {
   return detail::as<uint4>(terms);
 }
 
+/// Which word of a chunk holds column c of a pass, for the lanes that have a quarter of its terms: a lane ends with neighbours.
+template <int Tiles>
+PLUMB_DEVICE int word_of(int c, int quarter) {
+  const int tile = c % (2 * Tiles) / 2, place = c / (2 * Tiles) * 2 + c % 2;
+  return tile * 32 + place * 4 + quarter;
+}
+
+/// Eight terms of eight columns of W, which are whole vectors: eight words in shared memory. `w` is the chunk's.
+template <int Tiles, class T>
+PLUMB_DEVICE void stage_square(const In<T>& in, Index k, Index column, int c, int quarter,
+                               uint4* w /* (Tiles, 32), shared */) {
+  unsigned row[8][4];  // two columns a word
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    uint4 v = make_uint4(0, 0, 0, 0);
+    if (k + i < in.W.rows) v = detail::as<uint4>(load_pack<8>(&in.W(k + i, column)));
+    row[i][0] = v.x, row[i][1] = v.y, row[i][2] = v.z, row[i][3] = v.w;
+  }
+#pragma unroll
+  for (int p = 0; p < 4; ++p) {
+    unsigned low[4], high[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const unsigned a = row[2 * i][p], b = row[2 * i + 1][p];
+      low[i] = (a & 0xffffu) | b << 16, high[i] = a >> 16 | (b & 0xffff0000u);
+    }
+    w[word_of<Tiles>(c + 2 * p, quarter)] = make_uint4(low[0], low[1], low[2], low[3]);
+    w[word_of<Tiles>(c + 2 * p + 1, quarter)] = make_uint4(high[0], high[1], high[2], high[3]);
+  }
+}
+
+/// Eight terms of a column of W: a word in shared memory; zeros beyond W.
+template <class T>
+PLUMB_DEVICE uint4 column_terms(const In<T>& in, Index k, Index column) {
+  using E = in_t<T>;
+  Pack<E, 8> terms;
+#pragma unroll
+  for (int i = 0; i < 8; ++i)
+    terms.at[i] = column < in.W.cols && k + i < in.W.rows ? load_pack<1>(&in.W(k + i, column)).at[0] : E{};
+  return detail::as<uint4>(terms);
+}
+
 /// Chunks [first, last) of W into shared memory: chunk by chunk, tile by tile, 16 bytes a lane. By the whole block; no barrier.
 template <int Tiles, class T>
 PLUMB_DEVICE void stage_fragments(const In<T>& in, int first, int last, Index j0,
                                   uint4* w /* (kPanel, Tiles, 32), shared */) {
-  using E = in_t<T>;
-  const int count = (last - first) * Tiles * 32;
+  const bool vectors = (static_cast<Index>(reinterpret_cast<std::uintptr_t>(in.W.data)) |
+                        in.W.ld * static_cast<Index>(sizeof(in_t<T>))) %
+                           16 ==
+                       0;
+  const int count = (last - first) * 4 * Tiles;  // squares of eight terms and eight columns
   for (int at = static_cast<int>(threadIdx.x); at < count; at += kThreads) {
-    const int lane = at % 32, tile = at / 32 % Tiles;
-    const Index column = j0 + column_at<Tiles>(tile, lane / 4),
-                k = Index{first + at / (32 * Tiles)} * kTerms + 8 * (lane % 4);
-    Pack<E, 8> terms;
-#pragma unroll
-    for (int i = 0; i < 8; ++i)
-      terms.at[i] = column < in.W.cols && k + i < in.W.rows ? load_pack<1>(&in.W(k + i, column)).at[0] : E{};
-    w[at] = detail::as<uint4>(terms);
+    const int c = at % Tiles * 8, quarter = at / Tiles % 4, chunk = at / (4 * Tiles);
+    const Index k = Index{first + chunk} * kTerms + 8 * quarter;
+    uint4* const to = w + chunk * (Tiles * 32);
+    if (vectors && j0 + c + 8 <= in.W.cols) {
+      stage_square<Tiles>(in, k, j0 + c, c, quarter, to);
+    } else {
+#pragma unroll 1
+      for (int e = 0; e < 8; ++e) to[word_of<Tiles>(c + e, quarter)] = column_terms(in, k, j0 + c + e);
+    }
   }
 }
 
