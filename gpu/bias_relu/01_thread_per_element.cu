@@ -17,7 +17,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_elements(p, in, out, context);
 }
 
-PLUMB_REGISTER(BiasRelu, "01_thread_per_element", run, float, double);
+PLUMB_REGISTER(BiasRelu, "01_thread_per_element", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

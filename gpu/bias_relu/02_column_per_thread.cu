@@ -16,7 +16,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_columns(p, in, out, context);
 }
 
-PLUMB_REGISTER(BiasRelu, "02_column_per_thread", run, float, double);
+PLUMB_REGISTER(BiasRelu, "02_column_per_thread", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

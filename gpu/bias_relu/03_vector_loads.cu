@@ -20,7 +20,8 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_vectors<kInFlight>(p, in, out, context);
 }
 
-PLUMB_REGISTER_WITH(BiasRelu, "03_vector_loads", (run<T>, Traits{}.align(16)), float, double);
+PLUMB_REGISTER_WITH(BiasRelu, "03_vector_loads", (run<T>, Traits{}.align(16)), float, double, f16, bf16,
+                    f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -17,7 +17,8 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_vectors<1>(p, in, out, context);
 }
 
-PLUMB_REGISTER_WITH(BiasRelu, "04_one_vector", (run<T>, Traits{}.align(16)), float, double);
+PLUMB_REGISTER_WITH(BiasRelu, "04_one_vector", (run<T>, Traits{}.align(16)), float, double, f16, bf16,
+                    f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -16,7 +16,7 @@ using Rung = Adaptive<bias_relu::Candidates, T>;
 
 PLUMB_REGISTER_WITH(BiasRelu, "05_adaptive",
                     (Rung<T>::run, Rung<T>::kTraits, Rung<T>::supports, Rung<T>::prepare, Rung<T>::release),
-                    float, double);
+                    float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

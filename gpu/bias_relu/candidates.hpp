@@ -17,16 +17,17 @@ constexpr const char* kNames[kCandidates] = {"a thread per element", "a thread p
 
 /// Of the matrix: what the terms are made of.
 struct Features {
-  double rows, cols, size;  // size: bytes of an element
-  bool on_vectors;          // bases and leading dimensions on 16 bytes
+  double rows, cols, size, out_size;  // sizes: bytes of an element of x, of y
+  bool on_vectors;                    // bases and leading dimensions on 16 bytes
 };
 
 template <class T>
 bool on_vectors(const In<T>& in, const Out<T>& out) {
-  const std::uintptr_t bits =
-      reinterpret_cast<std::uintptr_t>(in.x.data) | reinterpret_cast<std::uintptr_t>(out.y.data) |
-      reinterpret_cast<std::uintptr_t>(in.b.data) |
-      static_cast<std::uintptr_t>((in.x.ld | out.y.ld) * static_cast<Index>(sizeof(T)));
+  const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(in.x.data) |
+                              reinterpret_cast<std::uintptr_t>(out.y.data) |
+                              reinterpret_cast<std::uintptr_t>(in.b.data) |
+                              static_cast<std::uintptr_t>(in.x.ld * static_cast<Index>(sizeof(in_t<T>)) |
+                                                          out.y.ld * static_cast<Index>(sizeof(out_t<T>)));
   return bits % 16 == 0;
 }
 
@@ -58,7 +59,7 @@ inline Terms terms_of(Kernel kernel, const Features& f) {
   if (f.rows * f.cols == 0 || (kernel >= Kernel::one_vector && !f.on_vectors)) return {};
   constexpr double kMega = 1e6, kThousand = 1e3, kResident = 64;  // warps of a multiprocessor
   const Work w = work_of(kernel, f);
-  const double many = device_multiprocessors(), held = 2 * f.rows * f.cols * f.size / kMega,
+  const double many = device_multiprocessors(), held = f.rows * f.cols * (f.size + f.out_size) / kMega,
                cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6;
   return {true,
           {1, 0, w.moves * std::ceil(w.warps / (kResident * many)), w.warps / many / kThousand, held,
@@ -68,11 +69,12 @@ inline Terms terms_of(Kernel kernel, const Features& f) {
 template <class T>
 struct Candidates : CandidateList<BiasRelu, T> {
   static constexpr auto& kNames = bias_relu::kNames;
-  static constexpr auto& kModels = Costs<T>::model;
+  static constexpr auto& kModels = Costs<scalar_t<T>>::model;
   struct Kept {};
 
   Candidates(const Problem<T>&, const In<T>& in, const Out<T>& out, Context&)
-      : f{static_cast<double>(in.x.rows), static_cast<double>(in.x.cols), sizeof(T), on_vectors(in, out)} {}
+      : f{static_cast<double>(in.x.rows), static_cast<double>(in.x.cols), sizeof(in_t<T>), sizeof(out_t<T>),
+          on_vectors(in, out)} {}
   Terms terms(int c) const { return terms_of(static_cast<Kernel>(c), f); }
   Kept keep(int, Context&) const { return {}; }
   static void run(int c, const Kept&, const Problem<T>& p, const In<T>& in, const Out<T>& out,

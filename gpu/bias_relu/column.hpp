@@ -14,10 +14,10 @@ __global__ void __launch_bounds__(kColumns* kRows)
     bias_relu_column_per_thread(Problem<T> p, In<T> in, Out<T> out) {
   const Index j = static_cast<Index>(blockIdx.x) * kColumns + threadIdx.x;
   if (j >= in.x.cols) return;
-  const T b = in.b.size > 0 ? in.b[j] : p.bias;
+  const scalar_t<T> b = bias_of(p, in, j);
   const Index stride = static_cast<Index>(gridDim.y) * kRows;
   for (Index i = static_cast<Index>(blockIdx.y) * kRows + threadIdx.y; i < in.x.rows; i += stride) {
-    out.y(i, j) = activate(in.x(i, j), b, p.cap);
+    out.y(i, j) = stored<out_t<T>>(activate(value(in.x(i, j)), b, p.cap));
   }
 }
 

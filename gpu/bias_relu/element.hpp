@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(kElementThreads)
   const Index at = static_cast<Index>(blockIdx.x) * kElementThreads + threadIdx.x;
   if (at >= in.x.rows * in.x.cols) return;
   const Index i = at / in.x.cols, j = at % in.x.cols;
-  out.y(i, j) = activate(in.x(i, j), in.b.size > 0 ? in.b[j] : p.bias, p.cap);
+  out.y(i, j) = stored<out_t<T>>(activate(value(in.x(i, j)), bias_of(p, in, j), p.cap));
 }
 
 template <class T>

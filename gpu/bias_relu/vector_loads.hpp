@@ -8,16 +8,11 @@ namespace bias_relu {
 
 constexpr int kVectorThreads = 256;
 
-template <class T>
-struct alignas(16) Vector {
-  static constexpr int kLanes = 16 / sizeof(T);
-  T lane[kLanes];
-};
-
 template <int InFlight, class T, class I>
 __global__ void __launch_bounds__(kVectorThreads)
     bias_relu_vector_loads(Problem<T> p, In<T> in, Out<T> out, I vectors /* rows * per_row */, I per_row) {
-  using V = Vector<T>;
+  constexpr int kLanes = kPackOf<in_t<T>>;
+  using V = Pack<in_t<T>, kLanes>;
   const Index first = static_cast<Index>(blockIdx.x) * (kVectorThreads * InFlight) + threadIdx.x;
   V held[InFlight];
   I row[InFlight], col[InFlight];
@@ -27,26 +22,26 @@ __global__ void __launch_bounds__(kVectorThreads)
     const I v = static_cast<I>(at);
     const bool mine = at < static_cast<Index>(vectors);
     row[u] = mine ? v / per_row : 0;
-    col[u] = mine ? (v - row[u] * per_row) * V::kLanes : static_cast<I>(in.x.cols);
-    if (static_cast<Index>(col[u]) + V::kLanes <= in.x.cols)
+    col[u] = mine ? (v - row[u] * per_row) * kLanes : static_cast<I>(in.x.cols);
+    if (static_cast<Index>(col[u]) + kLanes <= in.x.cols)
       held[u] = *reinterpret_cast<const V*>(&in.x(row[u], col[u]));
   }
 #pragma unroll
   for (int u = 0; u < InFlight; ++u) {
-    if (static_cast<Index>(col[u]) + V::kLanes <= in.x.cols) {
-      V b;
+    if (static_cast<Index>(col[u]) + kLanes <= in.x.cols) {
+      scalar_t<T> y[kLanes];
       if (in.b.size > 0) {
-        b = *reinterpret_cast<const V*>(&in.b[col[u]]);
+        const V b = *reinterpret_cast<const V*>(&in.b[col[u]]);
+#pragma unroll
+        for (int l = 0; l < kLanes; ++l) y[l] = activate(value(held[u].at[l]), value(b.at[l]), p.cap);
       } else {
 #pragma unroll
-        for (int l = 0; l < V::kLanes; ++l) b.lane[l] = p.bias;
+        for (int l = 0; l < kLanes; ++l) y[l] = activate(value(held[u].at[l]), p.bias, p.cap);
       }
-#pragma unroll
-      for (int l = 0; l < V::kLanes; ++l) held[u].lane[l] = activate(held[u].lane[l], b.lane[l], p.cap);
-      *reinterpret_cast<V*>(&out.y(row[u], col[u])) = held[u];
+      store_pack<kLanes>(&out.y(row[u], col[u]), y, false);
     } else {
       for (Index j = col[u]; j < in.x.cols; ++j)
-        out.y(row[u], j) = activate(in.x(row[u], j), in.b.size > 0 ? in.b[j] : p.bias, p.cap);
+        out.y(row[u], j) = stored<out_t<T>>(activate(value(in.x(row[u], j)), bias_of(p, in, j), p.cap));
     }
   }
 }
@@ -54,9 +49,9 @@ __global__ void __launch_bounds__(kVectorThreads)
 /// Loads and stores of 16 bytes, InFlight of them per thread; bases and leading dimensions are multiples of 16.
 template <int InFlight, class T>
 void run_vectors(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  const Index per_row = ceil_div(in.x.cols, Vector<T>::kLanes), vectors = in.x.rows * per_row;
+  const Index per_row = ceil_div(in.x.cols, kPackOf<in_t<T>>), vectors = in.x.rows * per_row;
   const Index blocks = ceil_div(vectors, kVectorThreads * InFlight);
-  if (vectors * Vector<T>::kLanes < 0x7fffffff) {
+  if (vectors * kPackOf<in_t<T>> < 0x7fffffff) {
     launch(bias_relu_vector_loads<InFlight, T, unsigned>, blocks, kVectorThreads, 0, context.stream, p, in,
            out, static_cast<unsigned>(vectors), static_cast<unsigned>(per_row));
   } else {

@@ -6,6 +6,7 @@
 // K, B's along N, both 128 bytes, swizzled. Blocks of a cluster have tiles below each other, hence the same part of B: each copies a share of it
 // to all of them. Sums leave through shared memory, 64 rows by 128 bytes at a time, where the copy engine takes them.
 #pragma once
+#include "gpu/common/packs.hpp"
 #include "gpu/common/store_vector.hpp"
 #include "gpu/device/clusters.hpp"
 #include "gpu/device/memory.hpp"
@@ -44,18 +45,6 @@ struct Ring {
     if (++stage == Stages) stage = 0, parity ^= 1;
   }
 };
-
-/// Two numbers as neighbours of type O.
-PLUMB_DEVICE unsigned pack(float low, float high, f16) {
-  unsigned both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-PLUMB_DEVICE unsigned pack(float low, float high, bf16) {
-  unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
 
 /// Four 8 x 8 matrices of 16 bits to shared memory, a row of 16 bytes at each lane's address.
 PLUMB_DEVICE void store_matrices(void* row, const unsigned (&m)[4]) {
@@ -203,7 +192,7 @@ PLUMB_DEVICE void store_through_shared(const Gemm::Problem<typename S::T>& p,
 #pragma unroll
         for (int q = 0; q < 4; ++q) {
           const int e = 4 * (part * 8 + 2 * pair + q / 2) + 2 * (q % 2);
-          m[q] = pack(p.alpha * sum[e], p.alpha * sum[e + 1], typename S::O{});
+          m[q] = pair_of(p.alpha * sum[e], p.alpha * sum[e + 1], typename S::O{});
         }
         store_matrices(to + r * kRowBytes + (((2 * pair + lane / 16) ^ (r % 8)) << 4), m);
       }

@@ -17,7 +17,7 @@ void run(const log_softmax::Problem<T>&, const log_softmax::In<T>& in, const log
   log_softmax::run_warp_per_row(in, out, context);
 }
 
-PLUMB_REGISTER(LogSoftmax, "02_warp_per_row", run, float, double);
+PLUMB_REGISTER(LogSoftmax, "02_warp_per_row", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -22,7 +22,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
     run_online(in, out, context);
 }
 
-PLUMB_REGISTER(LogSoftmax, "06_block_in_registers", run, float, double);
+PLUMB_REGISTER(LogSoftmax, "06_block_in_registers", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -10,46 +10,24 @@ constexpr Index kMostOfBlock = 16384;  // columns that a block holds
 /// Held: elements per thread, in pieces of V as in rung 3.
 template <class T, int Threads, int Held, int V>
 __global__ void __launch_bounds__(Threads) log_softmax_block_in_registers(In<T> in, Out<T> out) {
-  __shared__ T scratch[Threads / 32];
+  using S = scalar_t<T>;
+  __shared__ S scratch[Threads / 32];
   const Index row = blockIdx.x;
   const int first = static_cast<int>(threadIdx.x) * V, cols = static_cast<int>(in.x.cols);
-  const T* const x = in.x.data + row * in.x.ld + first;
-  T* const y = out.y.data + row * out.y.ld + first;
-  Piece<T, V> held[Held / V];
-  T m = lowest<T>(), s = T(0);
-#pragma unroll
-  for (int p = 0; p < Held / V; ++p) {
-    const bool inside = p * Threads * V + first < cols;
-    if (inside) held[p] = *reinterpret_cast<const Piece<T, V>*>(x + p * Threads * V);
-#pragma unroll
-    for (int e = 0; e < V; ++e) {
-      if (!inside) held[p].e[e] = lowest<T>();
-      m = larger(m, held[p].e[e]);
-    }
-  }
-  m = max_block<Threads>(m, scratch);
-#pragma unroll
-  for (int p = 0; p < Held / V; ++p) {
-#pragma unroll
-    for (int e = 0; e < V; ++e) {
-      held[p].e[e] -= m;
-      if (p * Threads * V + first < cols) s += exp_of(held[p].e[e]);
-    }
-  }
-  const T log_sum = log_of(sum_block<Threads>(s, scratch));
-#pragma unroll
-  for (int p = 0; p < Held / V; ++p) {
-#pragma unroll
-    for (int e = 0; e < V; ++e) held[p].e[e] -= log_sum;
-    if (p * Threads * V + first < cols) *reinterpret_cast<Piece<T, V>*>(y + p * Threads * V) = held[p];
-  }
+  constexpr int kStride = Threads * V;
+  HeldRow<Held, V, S> held;
+  held.load(in.x.data + row * in.x.ld, first, cols, kStride, lowest<S>());
+  const S m = max_block<Threads>(max_of(held), scratch);
+  const S log_sum = log_of(sum_block<Threads>(subtract_and_sum(held, m, first, cols, kStride), scratch));
+  held.each([log_sum](S& x) { x -= log_sum; });
+  held.store(out.y.data + row * out.y.ld, first, cols, kStride);
 }
 
 template <class T, int Threads, int Held>
 void start_block(const In<T>& in, const Out<T>& out, Context& context) {
-  constexpr int kV = 16 / sizeof(T);
-  launch(whole_pieces<kV>(in, out) ? log_softmax_block_in_registers<T, Threads, Held, kV>
-                                   : log_softmax_block_in_registers<T, Threads, Held, 1>,
+  constexpr int kV = kPieceOf<in_t<T>, Held>;
+  launch(in_pieces<kV>(in.x) && in_pieces<kV>(out.y) ? log_softmax_block_in_registers<T, Threads, Held, kV>
+                                                     : log_softmax_block_in_registers<T, Threads, Held, 1>,
          in.x.rows, Threads, 0, context.stream, in, out);
 }
 

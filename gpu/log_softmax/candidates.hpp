@@ -64,27 +64,31 @@ inline bool fits(Kernel kernel, Index rows, Index cols) {
 
 /// The terms: a start; further launches; moves one after the other, in all rounds of blocks; thousands of warps of a multiprocessor;
 /// megabytes through the second-level cache; megabytes beyond it; thousands of exponentials by the warps of a multiprocessor; none.
-inline Terms terms_of(Kernel kernel, Index rows, Index cols, double size) {
+inline Terms terms_of(Kernel kernel, Index rows, Index cols, double size, double out_size) {
   if (!fits(kernel, rows, cols)) return {};
   constexpr double kMega = 1e6, kThousand = 1e3, kResident = 64;  // warps of a multiprocessor
   const Work w = work_of(kernel, rows, cols);
   const double many = device_multiprocessors(), warps = std::ceil(static_cast<double>(rows) * w.threads / 32),
-               bytes = static_cast<double>(rows) * static_cast<double>(cols) * size / kMega,
-               cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6, held = 2 * bytes;
+               elements = static_cast<double>(rows) * static_cast<double>(cols) / kMega,
+               cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6,
+               held = elements * (size + out_size);
   return {true,
           {1, w.launches - 1, w.moves * std::ceil(warps / (kResident * many)), warps / many / kThousand,
-           bytes * (w.reads + 1), held > cache ? held - cache : 0, warps * w.each / many / kThousand, 0}};
+           elements * (w.reads * size + out_size), held > cache ? held - cache : 0,
+           warps * w.each / many / kThousand, 0}};
 }
 
 template <class T>
 struct Candidates : CandidateList<LogSoftmax, T> {
   static constexpr auto& kNames = log_softmax::kNames;
-  static constexpr auto& kModels = Costs<T>::model;
+  static constexpr auto& kModels = Costs<scalar_t<T>>::model;
   struct Kept {};
 
   Candidates(const Problem<T>&, const In<T>& in, const Out<T>&, Context&)
       : rows(in.x.rows), cols(in.x.cols) {}
-  Terms terms(int c) const { return terms_of(static_cast<Kernel>(c), rows, cols, sizeof(T)); }
+  Terms terms(int c) const {
+    return terms_of(static_cast<Kernel>(c), rows, cols, sizeof(in_t<T>), sizeof(out_t<T>));
+  }
   Kept keep(int, Context&) const { return {}; }
   static void run(int c, const Kept&, const Problem<T>&, const In<T>& in, const Out<T>& out,
                   Context& context) {

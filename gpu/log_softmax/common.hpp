@@ -2,7 +2,7 @@
 // their merging. Header only.
 #pragma once
 #include "gpu/common/functions.hpp"
-#include "gpu/common/rung.hpp"
+#include "gpu/common/held_row.hpp"
 #include "reference/ops/log_softmax.hpp"
 
 namespace plumb {
@@ -62,19 +62,21 @@ PLUMB_DEVICE T sum_block(T s, T* scratch) {
   return s;
 }
 
-/// kV neighbouring elements, moved as one.
-template <class T, int kV>
-struct alignas(kV * sizeof(T)) Piece {
-  T e[kV];
-};
+/// Of what the calling thread holds of a row: its maximum.
+template <int Held, int V, class S>
+PLUMB_DEVICE S max_of(HeldRow<Held, V, S>& row) {
+  S m = lowest<S>();
+  row.each([&m](S x) { m = larger(m, x); });
+  return m;
+}
 
-/// Whether rows of x and y are made of whole pieces of V on 16-byte boundaries.
-template <int V, class T>
-bool whole_pieces(const In<T>& in, const Out<T>& out) {
-  const auto on_vectors = [](const void* data, Index ld) {
-    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld * static_cast<Index>(sizeof(T)) % 16 == 0;
-  };
-  return in.x.cols % V == 0 && on_vectors(in.x.data, in.x.ld) && on_vectors(out.y.data, out.y.ld);
+/// Subtracts m; the sum of the exponentials, of those that are the row's.
+template <int Held, int V, class S>
+PLUMB_DEVICE S subtract_and_sum(HeldRow<Held, V, S>& row, S m, int first, int cols, int stride) {
+  S s = 0;
+  row.each([m](S& x) { x -= m; });
+  row.each_inside(first, cols, stride, [&s](S x) { s += exp_of(x); });
+  return s;
 }
 
 }  // namespace log_softmax

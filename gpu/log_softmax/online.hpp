@@ -56,37 +56,40 @@ PLUMB_DEVICE Running<T> merge_block(Running<T> mine, T* maxima /* (warps), share
 }
 
 /// Of the calling thread's share of x[begin, end).
-template <class T>
-PLUMB_DEVICE Running<T> running_share(const T* x, Index begin, Index end) {
+template <class E>
+PLUMB_DEVICE Running<value_t<E>> running_share(const E* x, Index begin, Index end) {
+  using S = value_t<E>;
   constexpr int kThreads = kOnlineThreads, kInFlight = kOnlineInFlight;
-  Running<T> row;
+  Running<S> row;
   Index j = begin + threadIdx.x;
   for (; j + (kInFlight - 1) * kThreads < end; j += kInFlight * kThreads) {
-    T v[kInFlight];
+    S v[kInFlight];
 #pragma unroll
-    for (int u = 0; u < kInFlight; ++u) v[u] = x[j + u * kThreads];
+    for (int u = 0; u < kInFlight; ++u) v[u] = value(x[j + u * kThreads]);
     row.add(v);
   }
   for (; j < end; j += kThreads) {
-    const T v[1] = {x[j]};
+    const S v[1] = {value(x[j])};
     row.add(v);
   }
   return row;
 }
 
 /// y[begin, end) by the block.
-template <class T>
-PLUMB_DEVICE void finish_range(const T* x, T* y, Index begin, Index end, T m, T log_sum) {
+template <class E, class O, class S>
+PLUMB_DEVICE void finish_range(const E* x, O* y, Index begin, Index end, S m, S log_sum) {
 #pragma unroll 4
-  for (Index j = begin + threadIdx.x; j < end; j += kOnlineThreads) y[j] = finish(x[j], m, log_sum);
+  for (Index j = begin + threadIdx.x; j < end; j += kOnlineThreads)
+    y[j] = stored<O>(finish(value(x[j]), m, log_sum));
 }
 
 template <class T>
 __global__ void __launch_bounds__(kOnlineThreads) log_softmax_online(In<T> in, Out<T> out) {
-  __shared__ T maxima[kOnlineThreads / 32], sums[kOnlineThreads / 32];
+  using S = scalar_t<T>;
+  __shared__ S maxima[kOnlineThreads / 32], sums[kOnlineThreads / 32];
   const Index i = blockIdx.x, cols = in.x.cols;
-  const T* const x = in.x.data + i * in.x.ld;
-  const Running<T> row = merge_block(running_share(x, 0, cols), maxima, sums);
+  const in_t<T>* const x = in.x.data + i * in.x.ld;
+  const Running<S> row = merge_block(running_share(x, 0, cols), maxima, sums);
   finish_range(x, out.y.data + i * out.y.ld, 0, cols, row.m, log_of(row.s));
 }
 

@@ -36,26 +36,29 @@ PLUMB_DEVICE PieceOfRow piece_of_block(Pieces pieces, Index cols) {
 
 template <class T>
 __global__ void __launch_bounds__(kOnlineThreads)
-    log_softmax_run_pieces(In<T> in, Pieces pieces, T* m /* (rows, pieces) */, T* s /* (rows, pieces) */) {
-  __shared__ T maxima[kOnlineThreads / 32], sums[kOnlineThreads / 32];
+    log_softmax_run_pieces(In<T> in, Pieces pieces, scalar_t<T>* m /* (rows, pieces) */,
+                           scalar_t<T>* s /* (rows, pieces) */) {
+  using S = scalar_t<T>;
+  __shared__ S maxima[kOnlineThreads / 32], sums[kOnlineThreads / 32];
   let_dependent_begin();
   const PieceOfRow at = piece_of_block(pieces, in.x.cols);
-  const Running<T> all =
+  const Running<S> all =
       merge_block(running_share(in.x.data + at.row * in.x.ld, at.begin, at.end), maxima, sums);
   if (threadIdx.x == 0) m[blockIdx.x] = all.m, s[blockIdx.x] = all.s;
 }
 
 template <class T>
 __global__ void __launch_bounds__(kOnlineThreads)
-    log_softmax_finish_pieces(In<T> in, Out<T> out, Pieces pieces, const T* m /* (rows, pieces) */,
-                              const T* s /* (rows, pieces) */) {
-  __shared__ T maxima[kOnlineThreads / 32], sums[kOnlineThreads / 32];
+    log_softmax_finish_pieces(In<T> in, Out<T> out, Pieces pieces, const scalar_t<T>* m /* (rows, pieces) */,
+                              const scalar_t<T>* s /* (rows, pieces) */) {
+  using S = scalar_t<T>;
+  __shared__ S maxima[kOnlineThreads / 32], sums[kOnlineThreads / 32];
   const PieceOfRow at = piece_of_block(pieces, in.x.cols);
-  Running<T> mine;
+  Running<S> mine;
   wait_for_primary();
   for (Index p = threadIdx.x; p < pieces.count; p += kOnlineThreads)
     mine.merge(m[at.row * pieces.count + p], s[at.row * pieces.count + p]);
-  const Running<T> row = merge_block(mine, maxima, sums);
+  const Running<S> row = merge_block(mine, maxima, sums);
   finish_range(in.x.data + at.row * in.x.ld, out.y.data + at.row * out.y.ld, at.begin, at.end, row.m,
                log_of(row.s));
 }
@@ -63,7 +66,8 @@ __global__ void __launch_bounds__(kOnlineThreads)
 template <class T>
 void run_pieces(Pieces pieces, const In<T>& in, const Out<T>& out, Context& context) {
   const Index blocks = in.x.cols == 0 ? 0 : in.x.rows * pieces.count;
-  auto* m = static_cast<T*>(context.workspace(2 * blocks * static_cast<Index>(sizeof(T))));
+  auto* m =
+      static_cast<scalar_t<T>*>(context.workspace(2 * blocks * static_cast<Index>(sizeof(scalar_t<T>))));
   launch(log_softmax_run_pieces<T>, blocks, kOnlineThreads, 0, context.stream, in, pieces, m, m + blocks);
   launch_dependent(log_softmax_finish_pieces<T>, blocks, kOnlineThreads, 0, context.stream, in, out, pieces,
                    m, m + blocks);

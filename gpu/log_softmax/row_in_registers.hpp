@@ -15,43 +15,23 @@ __global__ void __launch_bounds__(kLanesThreads) log_softmax_row_in_registers(In
   const Index thread = static_cast<Index>(blockIdx.x) * kLanesThreads + threadIdx.x, row = thread / Lanes;
   const int first = static_cast<int>(thread % Lanes) * V, cols = static_cast<int>(in.x.cols);
   const bool mine = row < in.x.rows;  // lanes without a row stay for the shuffles, and do the last one again
-  const T* const x = in.x.data + (mine ? row : in.x.rows - 1) * in.x.ld + first;
-  T* const y = out.y.data + (mine ? row : in.x.rows - 1) * out.y.ld + first;
-  Piece<T, V> held[Held / V];
-  T m = lowest<T>(), s = T(0);
-#pragma unroll
-  for (int p = 0; p < Held / V; ++p) {
-    const bool inside = p * Lanes * V + first < cols;
-    if (inside) held[p] = *reinterpret_cast<const Piece<T, V>*>(x + p * Lanes * V);
-#pragma unroll
-    for (int e = 0; e < V; ++e) {
-      if (!inside) held[p].e[e] = lowest<T>();
-      m = larger(m, held[p].e[e]);
-    }
-  }
+  constexpr int kStride = Lanes * V;
+  using S = scalar_t<T>;
+  HeldRow<Held, V, S> held;
+  held.load(in.x.data + (mine ? row : in.x.rows - 1) * in.x.ld, first, cols, kStride, lowest<S>());
+  S m = max_of(held);
   for (int d = Lanes / 2; d > 0; d /= 2) m = larger(m, __shfl_xor_sync(kAllLanes, m, d));
-#pragma unroll
-  for (int p = 0; p < Held / V; ++p) {
-#pragma unroll
-    for (int e = 0; e < V; ++e) {
-      held[p].e[e] -= m;
-      if (p * Lanes * V + first < cols) s += exp_of(held[p].e[e]);
-    }
-  }
+  S s = subtract_and_sum(held, m, first, cols, kStride);
   for (int d = Lanes / 2; d > 0; d /= 2) s += __shfl_xor_sync(kAllLanes, s, d);
-  const T log_sum = log_of(s);
-#pragma unroll
-  for (int p = 0; p < Held / V; ++p) {
-#pragma unroll
-    for (int e = 0; e < V; ++e) held[p].e[e] -= log_sum;
-    if (mine && p * Lanes * V + first < cols) *reinterpret_cast<Piece<T, V>*>(y + p * Lanes * V) = held[p];
-  }
+  const S log_sum = log_of(s);
+  held.each([log_sum](S& x) { x -= log_sum; });
+  if (mine) held.store(out.y.data + row * out.y.ld, first, cols, kStride);
 }
 
 template <class T, int Lanes, int Held>
 void start_lanes(const In<T>& in, const Out<T>& out, Context& context) {
-  constexpr int kV = 16 / sizeof(T);
-  const bool wide = whole_pieces<kV>(in, out);
+  constexpr int kV = kPieceOf<in_t<T>, Held>;
+  const bool wide = in_pieces<kV>(in.x) && in_pieces<kV>(out.y);
   launch(wide ? log_softmax_row_in_registers<T, Lanes, Held, kV>
               : log_softmax_row_in_registers<T, Lanes, Held, 1>,
          ceil_div(in.x.rows, kLanesThreads / Lanes), kLanesThreads, 0, context.stream, in, out);

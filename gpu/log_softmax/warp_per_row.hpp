@@ -12,12 +12,14 @@ __global__ void __launch_bounds__(kWarpRowThreads) log_softmax_warp_per_row(In<T
   const Index i = (static_cast<Index>(blockIdx.x) * kWarpRowThreads + threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if (i >= in.x.rows) return;  // whole warps
-  T m = lowest<T>(), s = T(0);
-  for (Index j = lane; j < in.x.cols; j += 32) m = larger(m, in.x(i, j));
+  using S = scalar_t<T>;
+  S m = lowest<S>(), s = 0;
+  for (Index j = lane; j < in.x.cols; j += 32) m = larger(m, value(in.x(i, j)));
   m = max_lanes(m);
-  for (Index j = lane; j < in.x.cols; j += 32) s += exp_of(in.x(i, j) - m);
-  const T log_sum = log_of(sum_lanes(s));
-  for (Index j = lane; j < in.x.cols; j += 32) out.y(i, j) = finish(in.x(i, j), m, log_sum);
+  for (Index j = lane; j < in.x.cols; j += 32) s += exp_of(value(in.x(i, j)) - m);
+  const S log_sum = log_of(sum_lanes(s));
+  for (Index j = lane; j < in.x.cols; j += 32)
+    out.y(i, j) = stored<out_t<T>>(finish(value(in.x(i, j)), m, log_sum));
 }
 
 template <class T>

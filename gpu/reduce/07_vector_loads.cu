@@ -15,12 +15,12 @@ using namespace reduce;
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   if (p.kind == Reduce::Kind::sum)
-    reduce_in_two_passes<Plain<Sum, T>, true>(in, out, context);
+    reduce_in_two_passes<Plain<Sum, scalar_t<T>>, true>(in, out, context);
   else
-    reduce_in_two_passes<Plain<Max, T>, true>(in, out, context);
+    reduce_in_two_passes<Plain<Max, scalar_t<T>>, true>(in, out, context);
 }
 
-PLUMB_REGISTER(Reduce, "07_vector_loads", run, float, double);
+PLUMB_REGISTER(Reduce, "07_vector_loads", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -14,7 +14,7 @@ using namespace reduce;
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  const Index blocks = pass_blocks(in.x.size, static_cast<int>(16 / sizeof(T)));
+  const Index blocks = pass_blocks(in.x.size, kPackOf<in_t<T>>);
   unsigned* finished = new_count(context);
   if (p.kind == Reduce::Kind::sum)
     run_last_block<Sum>(blocks, finished, in, out, context);
@@ -22,7 +22,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
     run_last_block<Max>(blocks, finished, in, out, context);
 }
 
-PLUMB_REGISTER(Reduce, "09_last_block", run, float, double);
+PLUMB_REGISTER(Reduce, "09_last_block", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -21,7 +21,7 @@ constexpr const char* kNames[kCandidates] = {
 
 template <class T>
 Index blocks_of(const Candidate& c, Index n) {
-  return c.each == 0 ? 1 : pass_blocks(n, static_cast<int>(16 / sizeof(T)), c.each);
+  return c.each == 0 ? 1 : pass_blocks(n, kPackOf<in_t<T>>, c.each);
 }
 
 constexpr Index kMostTerms = 1 << 14;  // of a thread: a longer running sum drifts
@@ -39,9 +39,9 @@ bool fits(const Candidate& c, Index n) {
 template <class T>
 Terms terms_of(const Candidate& c, Index n) {
   if (!fits<T>(c, n)) return {};
-  constexpr double kMega = 1e6, kLanes = 16 / sizeof(T), kInFlight = 4;
+  constexpr double kMega = 1e6, kLanes = kPackOf<in_t<T>>, kInFlight = 4;
   const auto blocks = static_cast<double>(blocks_of<T>(c, n));
-  const double many = device_multiprocessors(), bytes = static_cast<double>(n) * sizeof(T) / kMega,
+  const double many = device_multiprocessors(), bytes = static_cast<double>(n) * sizeof(in_t<T>) / kMega,
                loads = std::ceil(static_cast<double>(n) / (blocks * kPassThreads * kLanes)),
                cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6;
   return {true,
@@ -52,7 +52,7 @@ Terms terms_of(const Candidate& c, Index n) {
 template <class T>
 struct Candidates : CandidateList<Reduce, T> {
   static constexpr auto& kNames = reduce::kNames;
-  static constexpr auto& kModels = Costs<T>::model;
+  static constexpr auto& kModels = Costs<scalar_t<T>>::model;
   struct Kept {
     unsigned* finished = nullptr;
   };
@@ -66,7 +66,7 @@ struct Candidates : CandidateList<Reduce, T> {
   static void run_as(const Candidate& c, const Kept& kept, const In<T>& in, const Out<T>& out,
                      Context& context) {
     if (c.two_passes)
-      reduce_in_two_passes<Plain<Op, T>, true>(in, out, context);
+      reduce_in_two_passes<Plain<Op, scalar_t<T>>, true>(in, out, context);
     else
       run_last_block<Op>(blocks_of<T>(c, in.x.size), kept.finished, in, out, context);
   }

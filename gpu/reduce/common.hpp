@@ -1,6 +1,7 @@
 // What the rungs of the reduce ladder share: the two operations, and the passes from a vector to one number.
 // Header only, lean.
 #pragma once
+#include "gpu/common/packs.hpp"
 #include "gpu/common/rung.hpp"
 #include "reference/ops/reduce.hpp"
 

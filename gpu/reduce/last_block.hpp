@@ -8,13 +8,14 @@ namespace reduce {
 // `finished` is 0 between runs: the last block puts it back.
 template <class Op, class T>
 __global__ void __launch_bounds__(kPassThreads)
-    reduce_last_block(const T* x /* (n) */, Index n, T* partial /* (blocks) */, unsigned* finished /* (1) */,
-                      T* result /* (1) */) {
-  __shared__ T scratch[kPassThreads / 32];
+    reduce_last_block(const in_t<T>* x /* (n) */, Index n, scalar_t<T>* partial /* (blocks) */,
+                      unsigned* finished /* (1) */, out_t<T>* result /* (1) */) {
+  using S = scalar_t<T>;
+  __shared__ S scratch[kPassThreads / 32];
   __shared__ bool last;
-  Plain<Op, T> mine = Plain<Op, T>::nothing();
-  take_share<Plain<Op, T>, true>(mine, x, n);
-  const T value = join_block<Op, kPassThreads>(mine.value(), scratch);
+  Plain<Op, S> mine = Plain<Op, S>::nothing();
+  take_share<Plain<Op, S>, true>(mine, x, n);
+  const S value = join_block<Op, kPassThreads>(mine.value(), scratch);
   if (threadIdx.x == 0) {
     partial[blockIdx.x] = value;
     __threadfence();  // the partial result before the count that announces it
@@ -23,16 +24,17 @@ __global__ void __launch_bounds__(kPassThreads)
   }
   __syncthreads();
   if (!last) return;  // the whole block
-  Plain<Op, T> all = Plain<Op, T>::nothing();
+  Plain<Op, S> all = Plain<Op, S>::nothing();
   for (Index i = threadIdx.x; i < static_cast<Index>(gridDim.x); i += kPassThreads)
     all.add(__ldcg(partial + i));  // past the L1
-  const T total = join_block<Op, kPassThreads>(all.value(), scratch);
-  if (threadIdx.x == 0) *result = total, *finished = 0;
+  const S total = join_block<Op, kPassThreads>(all.value(), scratch);
+  if (threadIdx.x == 0) *result = stored<out_t<T>>(total), *finished = 0;
 }
 
 template <class Op, class T>
 void run_last_block(Index blocks, unsigned* finished, const In<T>& in, const Out<T>& out, Context& context) {
-  auto* partial = static_cast<T*>(context.workspace(blocks * static_cast<Index>(sizeof(T))));
+  auto* partial =
+      static_cast<scalar_t<T>*>(context.workspace(blocks * static_cast<Index>(sizeof(scalar_t<T>))));
   launch(reduce_last_block<Op, T>, blocks, kPassThreads, 0, context.stream, in.x.data, in.x.size, partial,
          finished, out.result.data);
 }

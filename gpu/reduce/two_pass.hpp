@@ -35,26 +35,24 @@ PLUMB_DEVICE void join_block_accumulators(Acc& mine, Acc* scratch /* (kPassThrea
 
 /// Gives every term of x to the calling thread's accumulator that is the thread's share: 16 bytes at a time
 /// between the first and the last 16-byte boundary (Vectors), or one by one.
-template <class Acc, bool Vectors, class T>
-PLUMB_DEVICE void take_share(Acc& mine, const T* x /* (n) */, Index n) {
+template <class Acc, bool Vectors, class E>
+PLUMB_DEVICE void take_share(Acc& mine, const E* x /* (n) */, Index n) {
   const Index stride = static_cast<Index>(gridDim.x) * kPassThreads;
   const Index thread = static_cast<Index>(blockIdx.x) * kPassThreads + threadIdx.x;
   if (!Vectors) {
-    for (Index i = thread; i < n; i += stride) mine.add(x[i]);
+    for (Index i = thread; i < n; i += stride) mine.add(value(x[i]));
     return;
   }
-  constexpr int kLanes = 16 / sizeof(T);
-  struct alignas(16) Vector {
-    T lane[kLanes];
-  };
+  constexpr int kLanes = kPackOf<E>;
+  using Vector = Pack<E, kLanes>;
   const auto address = reinterpret_cast<std::uintptr_t>(x);
-  Index head = static_cast<Index>((16 - address % 16) % 16 / sizeof(T));
+  Index head = static_cast<Index>((16 - address % 16) % 16 / sizeof(E));
   if (head > n) head = n;
   const Index vectors = (n - head) / kLanes;
   const auto* v = reinterpret_cast<const Vector*>(x + head);
-  if (thread < head) mine.add(x[thread]);
+  if (thread < head) mine.add(value(x[thread]));
   const Index tail = head + vectors * kLanes + thread;
-  if (tail < n) mine.add(x[tail]);  // fewer than kLanes, so one per thread
+  if (tail < n) mine.add(value(x[tail]));  // fewer than kLanes, so one per thread
   Index i = thread;
   constexpr int kInFlight = 4;  // loads issued before the first is used
   for (; i + (kInFlight - 1) * stride < vectors; i += kInFlight * stride) {
@@ -64,19 +62,19 @@ PLUMB_DEVICE void take_share(Acc& mine, const T* x /* (n) */, Index n) {
 #pragma unroll
     for (int u = 0; u < kInFlight; ++u) {
 #pragma unroll
-      for (int l = 0; l < kLanes; ++l) mine.add(held[u].lane[l]);
+      for (int l = 0; l < kLanes; ++l) mine.add(value(held[u].at[l]));
     }
   }
   for (; i < vectors; i += stride) {
     const Vector held = v[i];
 #pragma unroll
-    for (int l = 0; l < kLanes; ++l) mine.add(held.lane[l]);
+    for (int l = 0; l < kLanes; ++l) mine.add(value(held.at[l]));
   }
 }
 
-template <class Acc, bool Vectors, class T>
+template <class Acc, bool Vectors, class E>
 __global__ void __launch_bounds__(kPassThreads)
-    reduce_grid(const T* x /* (n) */, Index n, Acc* partial /* (blocks) */) {
+    reduce_grid(const E* x /* (n) */, Index n, Acc* partial /* (blocks) */) {
   __shared__ Acc scratch[kPassThreads / 32];
   let_dependent_begin();
   Acc mine = Acc::nothing();
@@ -85,15 +83,15 @@ __global__ void __launch_bounds__(kPassThreads)
   if (threadIdx.x == 0) partial[blockIdx.x] = mine;
 }
 
-template <class Acc, class T>
+template <class Acc, class O>
 __global__ void __launch_bounds__(kPassThreads)
-    reduce_partials(const Acc* partial /* (count) */, Index count, T* result /* (1) */) {
+    reduce_partials(const Acc* partial /* (count) */, Index count, O* result /* (1) */) {
   __shared__ Acc scratch[kPassThreads / 32];
   Acc mine = Acc::nothing();
   wait_for_primary();
   for (Index i = threadIdx.x; i < count; i += kPassThreads) mine.join(partial[i]);
   join_block_accumulators(mine, scratch);
-  if (threadIdx.x == 0) *result = mine.value();
+  if (threadIdx.x == 0) *result = stored<O>(mine.value());
 }
 
 /// Blocks of the first pass: `each` for a multiprocessor, but no more than there are terms for.
@@ -105,11 +103,11 @@ inline Index pass_blocks(Index n, int terms_per_thread, int each = kBlocksPerMul
 
 template <class Acc, bool Vectors, class T>
 void reduce_in_two_passes(const In<T>& in, const Out<T>& out, Context& context) {
-  const Index blocks = pass_blocks(in.x.size, Vectors ? static_cast<int>(16 / sizeof(T)) : 1);
+  const Index blocks = pass_blocks(in.x.size, Vectors ? kPackOf<in_t<T>> : 1);
   auto* partial = static_cast<Acc*>(context.workspace(blocks * static_cast<Index>(sizeof(Acc))));
-  launch(reduce_grid<Acc, Vectors, T>, blocks, kPassThreads, 0, context.stream, in.x.data, in.x.size,
+  launch(reduce_grid<Acc, Vectors, in_t<T>>, blocks, kPassThreads, 0, context.stream, in.x.data, in.x.size,
          partial);
-  launch_dependent(reduce_partials<Acc, T>, 1, kPassThreads, 0, context.stream, partial, blocks,
+  launch_dependent(reduce_partials<Acc, out_t<T>>, 1, kPassThreads, 0, context.stream, partial, blocks,
                    out.result.data);
 }
 

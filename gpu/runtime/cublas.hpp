@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "gpu/runtime/cuda_type.hpp"
 #include "reference/core/abi.hpp"
 #include "reference/core/error.hpp"
 
@@ -24,18 +25,6 @@ template <>
 inline constexpr cublasMath_t kOwnMath<double> = CUBLAS_DEFAULT_MATH;
 template <>
 inline constexpr cublasMath_t kOwnMath<float> = CUBLAS_PEDANTIC_MATH;
-
-/// The library's word for how elements of type E are stored.
-template <class E>
-inline constexpr cudaDataType_t kCudaType = CUDA_R_32F;
-template <>
-inline constexpr cudaDataType_t kCudaType<f16> = CUDA_R_16F;
-template <>
-inline constexpr cudaDataType_t kCudaType<bf16> = CUDA_R_16BF;
-template <>
-inline constexpr cudaDataType_t kCudaType<e4m3> = CUDA_R_8F_E4M3;
-template <>
-inline constexpr cudaDataType_t kCudaType<e5m2> = CUDA_R_8F_E5M2;
 
 /// Owns a cuBLAS handle. `math`: kOwnMath of the operator's type. No emulation. Errors: throws Error where the
 /// environment forces another arithmetic on the library, or it does not start.

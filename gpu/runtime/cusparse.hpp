@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "gpu/runtime/cuda_type.hpp"
 #include "reference/core/abi.hpp"
 #include "reference/core/error.hpp"
 
@@ -15,11 +16,6 @@ inline void check_cusparse(cusparseStatus_t status, const char* call, const char
   if (status != CUSPARSE_STATUS_SUCCESS) throw input_error(file, line, call, cusparseGetErrorString(status));
 }
 #define PLUMB_CUSPARSE(call) ::plumb::check_cusparse((call), #call, __FILE__, __LINE__)
-
-constexpr cudaDataType cuda_type_of(float) { return CUDA_R_32F; }
-constexpr cudaDataType cuda_type_of(double) { return CUDA_R_64F; }
-template <class T>
-constexpr cudaDataType kCudaType = cuda_type_of(T());
 
 struct CusparseDeleter {
   void operator()(cusparseContext* h) const noexcept { (void)cusparseDestroy(h); }

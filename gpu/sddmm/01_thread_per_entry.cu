@@ -16,11 +16,11 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) sddmm_thread_per_entry(In<T> in, Out<T> out) {
   const Index e = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (e >= in.A.nnz) return;
-  const T* x = in.X.data + row_of(in.A.row_ptr, 0, in.A.rows, e) * in.X.ld;
-  const T* y = in.Y.data + in.A.col[e] * in.Y.ld;
-  T sum = T(0);
-  for (Index k = 0; k < in.X.cols; ++k) sum += x[k] * y[k];
-  out.s.data[e] = sum;
+  const in_t<T>* x = in.X.data + row_of(in.A.row_ptr, 0, in.A.rows, e) * in.X.ld;
+  const in_t<T>* y = in.Y.data + in.A.col[e] * in.Y.ld;
+  scalar_t<T> sum = 0;
+  for (Index k = 0; k < in.X.cols; ++k) sum += value(x[k]) * value(y[k]);
+  out.s.data[e] = stored<out_t<T>>(sum);
 }
 
 template <class T>
@@ -28,7 +28,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   launch(sddmm_thread_per_entry<T>, ceil_div(in.A.nnz, kThreads), kThreads, 0, context.stream, in, out);
 }
 
-PLUMB_REGISTER(Sddmm, "01_thread_per_entry", run, float, double);
+PLUMB_REGISTER(Sddmm, "01_thread_per_entry", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -17,12 +17,12 @@ __global__ void __launch_bounds__(kThreads) sddmm_warp_per_row(In<T> in, Out<T> 
   const Index i = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / 32;
   if (i >= in.A.rows) return;
   const Index end = in.A.row_ptr[i + 1];
-  const T* x = in.X.data + i * in.X.ld;
+  const in_t<T>* x = in.X.data + i * in.X.ld;
   for (Index e = in.A.row_ptr[i] + static_cast<int>(threadIdx.x) % 32; e < end; e += 32) {
-    const T* y = in.Y.data + in.A.col[e] * in.Y.ld;
-    T sum = T(0);
-    for (Index k = 0; k < in.X.cols; ++k) sum += x[k] * y[k];
-    out.s.data[e] = sum;
+    const in_t<T>* y = in.Y.data + in.A.col[e] * in.Y.ld;
+    scalar_t<T> sum = 0;
+    for (Index k = 0; k < in.X.cols; ++k) sum += value(x[k]) * value(y[k]);
+    out.s.data[e] = stored<out_t<T>>(sum);
   }
 }
 

@@ -17,12 +17,12 @@ __global__ void __launch_bounds__(kThreads) sddmm_warp_per_entry(In<T> in, Out<T
   const Index e = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if (e >= in.A.nnz) return;  // whole warps
-  const T* x = in.X.data + row_of(in.A.row_ptr, 0, in.A.rows, e) * in.X.ld;
-  const T* y = in.Y.data + in.A.col[e] * in.Y.ld;
-  T sum = T(0);
-  for (Index k = lane; k < in.X.cols; k += 32) sum += x[k] * y[k];
+  const in_t<T>* x = in.X.data + row_of(in.A.row_ptr, 0, in.A.rows, e) * in.X.ld;
+  const in_t<T>* y = in.Y.data + in.A.col[e] * in.Y.ld;
+  scalar_t<T> sum = 0;
+  for (Index k = lane; k < in.X.cols; k += 32) sum += value(x[k]) * value(y[k]);
   sum = sum_lanes(sum, 32);
-  if (lane == 0) out.s.data[e] = sum;
+  if (lane == 0) out.s.data[e] = stored<out_t<T>>(sum);
 }
 
 template <class T>

@@ -18,28 +18,28 @@ __global__ void __launch_bounds__(kThreads) sddmm_vector_loads(In<T> in, Out<T> 
   const Index thread = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   const Index e = thread / width;
   const int part = static_cast<int>(thread % width);
-  T sum = T(0);
+  scalar_t<T> sum = 0;
   if (e < in.A.nnz) {
-    const T* x = in.X.data + row_of(in.A.row_ptr, 0, in.A.rows, e) * in.X.ld;
-    const T* y = in.Y.data + in.A.col[e] * in.Y.ld;
-    for (Index at = 0; at < in.X.cols; at += width * Piece<T>::kSize) {
+    const in_t<T>* x = in.X.data + row_of(in.A.row_ptr, 0, in.A.rows, e) * in.X.ld;
+    const in_t<T>* y = in.Y.data + in.A.col[e] * in.Y.ld;
+    for (Index at = 0; at < in.X.cols; at += width * kPieceSize<T>) {
       sum = add_product(sum, load_piece<Aligned>(x, at, part, width, in.X.cols),
                         load_piece<Aligned>(y, at, part, width, in.X.cols));
     }
   }
   sum = sum_lanes(sum, width);
-  if (e < in.A.nnz && part == 0) out.s.data[e] = sum;
+  if (e < in.A.nnz && part == 0) out.s.data[e] = stored<out_t<T>>(sum);
 }
 
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
   int width = 1;
-  while (width < 32 && width * Piece<T>::kSize < in.X.cols) width *= 2;
+  while (width < 32 && width * kPieceSize<T> < in.X.cols) width *= 2;
   const auto kernel = on_16_bytes(in) ? sddmm_vector_loads<T, true> : sddmm_vector_loads<T, false>;
   launch(kernel, ceil_div(in.A.nnz * width, kThreads), kThreads, 0, context.stream, in, out, width);
 }
 
-PLUMB_REGISTER(Sddmm, "04_vector_loads", run, float, double);
+PLUMB_REGISTER(Sddmm, "04_vector_loads", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -18,7 +18,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_row_in_registers(in, out, context);
 }
 
-PLUMB_REGISTER(Sddmm, "05_row_in_registers", run, float, double);
+PLUMB_REGISTER(Sddmm, "05_row_in_registers", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -20,7 +20,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_nonzero_split(in, out, context);
 }
 
-PLUMB_REGISTER(Sddmm, "06_nonzero_split", run, float, double);
+PLUMB_REGISTER(Sddmm, "06_nonzero_split", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

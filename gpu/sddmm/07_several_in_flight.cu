@@ -25,7 +25,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
 }
 
 PLUMB_REGISTER_WITH(Sddmm, "07_several_in_flight",
-                    (run<T>, {}, steps_support<T>, prepare_step_plan<T>, release_step_plan), float, double);
+                    (run<T>, {}, steps_support<T>, prepare_step_plan<T>, release_step_plan), float, double,
+                    f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -21,7 +21,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
 }
 
 PLUMB_REGISTER_WITH(Sddmm, "08_specialised_k",
-                    (run<T>, {}, steps_support<T>, prepare_step_plan<T>, release_step_plan), float, double);
+                    (run<T>, {}, steps_support<T>, prepare_step_plan<T>, release_step_plan), float, double,
+                    f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

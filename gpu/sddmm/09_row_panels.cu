@@ -32,7 +32,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
 }
 
 PLUMB_REGISTER_WITH(Sddmm, "09_row_panels",
-                    (run<T>, {}, steps_support<T>, prepare<T>, release_panels_or_steps), float, double);
+                    (run<T>, {}, steps_support<T>, prepare<T>, release_panels_or_steps), float, double, f16,
+                    bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -23,7 +23,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_at_once<2>(static_cast<const std::int32_t*>(context.plan), in, out, context);
 }
 
-PLUMB_REGISTER_WITH(Sddmm, "13_entry_at_once", (run<T>, {}, steps_support<T>, prepare<T>), float, double);
+PLUMB_REGISTER_WITH(Sddmm, "13_entry_at_once", (run<T>, {}, steps_support<T>, prepare<T>), float, double, f16,
+                    bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

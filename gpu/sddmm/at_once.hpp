@@ -32,15 +32,16 @@ template <class T, int Lanes, int Pieces, bool Aligned>
 __global__ void __launch_bounds__(kAtOnceThreads)
     sddmm_at_once(In<T> in, Out<T> out, const std::int32_t* row /* (nnz) */, unsigned x_bytes,
                   unsigned y_bytes) {
-  constexpr int kStride = Lanes * Piece<T>::kSize;
+  constexpr int kStride = Lanes * kPieceSize<T>;
   const Index e = (static_cast<Index>(blockIdx.x) * kAtOnceThreads + threadIdx.x) / Lanes, terms = in.X.cols;
   const int part = static_cast<int>(threadIdx.x) % Lanes;
-  T sum = T(0);
+  using E = in_t<T>;
+  scalar_t<T> sum = 0;
   if (e < in.A.nnz) {
-    const T* x = row_at(in.X.data, __ldg(row + e), x_bytes);
-    const T* y = row_at(in.Y.data, __ldg(in.A.col + e), y_bytes);
+    const E* x = row_at(in.X.data, __ldg(row + e), x_bytes);
+    const E* y = row_at(in.Y.data, __ldg(in.A.col + e), y_bytes);
     for (Index at = 0; at < terms; at += Pieces * kStride) {
-      Piece<T> of_x[Pieces], of_y[Pieces];
+      Piece<E> of_x[Pieces], of_y[Pieces];
 #pragma unroll
       for (int p = 0; p < Pieces; ++p) of_y[p] = load_piece<Aligned>(y, at + p * kStride, part, Lanes, terms);
 #pragma unroll
@@ -50,14 +51,13 @@ __global__ void __launch_bounds__(kAtOnceThreads)
     }
   }
   sum = sum_lanes(sum, Lanes);
-  if (e < in.A.nnz && part == 0) out.s.data[e] = sum;
+  if (e < in.A.nnz && part == 0) out.s.data[e] = stored<out_t<T>>(sum);
 }
 
-/// Lanes for an entry that hold `terms` terms with `pieces` pieces of 16 bytes each; at most a warp.
-template <class T>
-int at_once_lanes(Index terms, int pieces) {
+/// Lanes for an entry that hold `terms` terms with `pieces` pieces of `size` terms each; at most a warp.
+inline int at_once_lanes(Index terms, int pieces, int size) {
   int lanes = 2;
-  while (lanes < 32 && static_cast<Index>(lanes) * pieces * Piece<T>::kSize < terms) lanes *= 2;
+  while (lanes < 32 && static_cast<Index>(lanes) * pieces * size < terms) lanes *= 2;
   return lanes;
 }
 
@@ -71,7 +71,7 @@ void launch_at_once(const std::int32_t* row, const In<T>& in, const Out<T>& out,
 
 template <int Pieces, class T>
 void run_at_once(const std::int32_t* row, const In<T>& in, const Out<T>& out, Context& context) {
-  switch (at_once_lanes<T>(in.X.cols, Pieces)) {
+  switch (at_once_lanes(in.X.cols, Pieces, kPieceSize<T>)) {
     case 2:
       return launch_at_once<2, Pieces>(row, in, out, context);
     case 4:

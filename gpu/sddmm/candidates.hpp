@@ -39,7 +39,7 @@ constexpr double kMostPairs = 50;
 /// Of the matrix and k: what the terms are made of.
 struct Features {
   double rows, nnz, k;
-  double size;               // bytes of an element
+  double size, out_size;     // bytes of an element of X and Y, of a result
   double longest = 0;        // row
   double row_batches = 0;    // of four entries, of all rows
   double fresh = 1;          // share of the gathers from Y that no entry shortly before made
@@ -50,6 +50,7 @@ struct Features {
   double cols;
   double pair_bytes;  // megabytes of all pairs of rows, and of Y^T
   bool dense;         // whether rung 14 runs here
+  bool adds;          // whether results hold sums, so that more may be added
 };
 
 /// What a candidate does.
@@ -86,8 +87,7 @@ inline Work work_of_panels(const PanelPlan& plan, const Features& f) {
 /// Of entries at once, `pieces` pieces of 16 bytes a lane; with the row of each entry.
 inline Work work_of_entries(const Features& f, int pieces) {
   const double row = f.k * f.size,
-               lanes = f.size == 4 ? at_once_lanes<float>(static_cast<Index>(f.k), pieces)
-                                   : at_once_lanes<double>(static_cast<Index>(f.k), pieces),
+               lanes = at_once_lanes(static_cast<Index>(f.k), pieces, static_cast<int>(16 / f.size)),
                passes = std::ceil(row / (16 * pieces * lanes));
   return {1, passes / std::ceil(row / 128), f.nnz, f.nnz * lanes / 32, f.nnz, f.nnz * 8 / 1e6};
 }
@@ -118,7 +118,7 @@ inline Work work_of(Kernel kernel, const Features& f) {
 
 inline bool fits(Kernel kernel, const Features& f) {
   if (f.nnz == 0 || f.k == 0) return false;
-  if (kernel == Kernel::slices) return f.k * f.size > 128;
+  if (kernel == Kernel::slices) return f.adds && f.k * f.size > 128;
   if (kernel == Kernel::panels) return f.hold && f.panels.refused == nullptr;
   if (kernel == Kernel::dense) return f.dense && f.rows * f.cols <= kMostPairs * f.nnz;
   return kernel != Kernel::tensor_panels || f.tensor.refused == nullptr;
@@ -134,8 +134,8 @@ inline Terms terms_of(Kernel kernel, const Features& f) {
   const double many = device_multiprocessors(), cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6,
                row = f.k * f.size, loads = std::ceil(row / 128) * f.loads,
                gathered = w.gathers * row * f.fresh / kMega,
-               streamed = w.format + f.nnz * f.size * (2 * w.slices - 1) / kMega, x = w.x_rows * row / kMega,
-               x_once = f.rows * row / kMega, y = f.y_bytes / w.slices,
+               streamed = w.format + f.nnz * f.out_size * (2 * w.slices - 1) / kMega,
+               x = w.x_rows * row / kMega, x_once = f.rows * row / kMega, y = f.y_bytes / w.slices,
                missing = y > cache ? 1 - cache / y : 0, held = x_once + f.y_bytes + streamed;
   return {true,
           {1, w.launches - 1, w.chain * loads, w.gathers * loads / many / 1e3, gathered + x + streamed,
@@ -186,21 +186,25 @@ inline Keeping keeping_of(Kernel kernel, const Features& f) {
 template <class T>
 struct Candidates : CandidateList<Sddmm, T> {
   static constexpr auto& kNames = sddmm::kNames;
-  static constexpr auto& kModels = Costs<T>::model;
-  static constexpr auto& kPreparations = Costs<T>::preparation;
+  static constexpr auto& kModels = Costs<scalar_t<T>>::model;
+  static constexpr auto& kPreparations = Costs<scalar_t<T>>::preparation;
   struct Kept {
     StepPlan steps{};
     PanelPlan panels;
     const std::int32_t* rows = nullptr;  // of the entries
   };
 
+  static constexpr bool kWhole = sizeof(in_t<T>) >= 4;  // fp32 or fp64, which rung 14 has alone
+
   Candidates(const Problem<T>& p, const In<T>& in_, const Out<T>& out, Context& context)
       : in(in_),
         f{static_cast<double>(in.A.rows), static_cast<double>(in.A.nnz), static_cast<double>(in.X.cols),
-          sizeof(T)} {
+          sizeof(in_t<T>), sizeof(out_t<T>)} {
     f.y_bytes = static_cast<double>(in.A.cols) * f.k * f.size / 1e6;
     f.cols = static_cast<double>(in.A.cols), f.pair_bytes = pair_bytes(in) / 1e6;
-    f.dense = dense_support(p, in, out) == nullptr && device_sm() >= TileOfPairs<T>::kMinSm;
+    f.adds = kHoldsSums<T>;
+    if constexpr (kWhole)
+      f.dense = dense_support(p, in, out) == nullptr && device_sm() >= TileOfPairs<T>::kMinSm;
     if (in.A.nnz == 0 || in.X.cols == 0) return;
     const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
     Index longest = 0;
@@ -212,7 +216,7 @@ struct Candidates : CandidateList<Sddmm, T> {
     f.row_batches = warp_batches(row_ptr, 1, 4, longest);
     f.fresh = fresh_share(in.A.col, in.A.nnz, 1, context);
     f.hold = panels_hold(in);
-    f.loads = on_16_bytes(in) ? 1 : Piece<T>::kSize;
+    f.loads = on_16_bytes(in) ? 1 : kPieceSize<T>;
     f.tensor = count_tensor_panels(in, context);
     if (f.hold) f.panels = panels_of_16(in) ? count_panels<kPanelRows>(in, context) : f.tensor;
   }
@@ -222,7 +226,9 @@ struct Candidates : CandidateList<Sddmm, T> {
   Terms terms(int c) const {
     const auto kernel = static_cast<Kernel>(c);
     if (kernel != Kernel::dense) return terms_of(kernel, f);
-    return fits(kernel, f) ? terms_of_dense<typename TileOfPairs<T>::Shape>(f) : Terms{};
+    if constexpr (kWhole)
+      if (fits(kernel, f)) return terms_of_dense<typename TileOfPairs<T>::Shape>(f);
+    return {};
   }
   Terms preparation(int c) const { return plumb::terms_of(keeping_of(static_cast<Kernel>(c), f)); }
   Kept keep(int c, Context& context) const {
@@ -248,7 +254,8 @@ struct Candidates : CandidateList<Sddmm, T> {
       case Kernel::steps:
         return run_specialised(kept.steps, in, out, context);
       case Kernel::slices:
-        return run_slices(kept.steps, in, out, context);
+        if constexpr (kHoldsSums<T>) return run_slices(kept.steps, in, out, context);
+        return;
       case Kernel::at_once_2:
         return run_at_once<2>(kept.rows, in, out, context);
       case Kernel::at_once_4:
@@ -262,7 +269,8 @@ struct Candidates : CandidateList<Sddmm, T> {
       case Kernel::tensor_panels:
         return run_tensor_panels(kept.panels, in, out, context);
       case Kernel::dense:
-        return run_dense_product(kept.rows, in, out, context);
+        if constexpr (kWhole) return run_dense_product(kept.rows, in, out, context);
+        return;
     }
   }
 

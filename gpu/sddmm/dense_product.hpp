@@ -28,11 +28,11 @@ struct TileOfPairs<double> {
 /// How far apart rows of Y^T and of the product lie: whole vectors of 16 bytes.
 template <class T>
 Index pairs_across(const In<T>& in) {
-  return ceil_div(in.Y.rows, Piece<T>::kSize) * Piece<T>::kSize;
+  return ceil_div(in.Y.rows, kPieceSize<T>) * kPieceSize<T>;
 }
 template <class T>
 double pair_bytes(const In<T>& in) {
-  return static_cast<double>(in.X.rows + in.X.cols) * static_cast<double>(pairs_across(in)) * sizeof(T);
+  return static_cast<double>(in.X.rows + in.X.cols) * static_cast<double>(pairs_across(in)) * sizeof(in_t<T>);
 }
 
 template <class T>

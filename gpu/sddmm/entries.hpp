@@ -11,21 +11,21 @@ constexpr int kHeldPieces = 4;  // of X in each lane's registers
 
 template <class T, bool Aligned>
 __global__ void __launch_bounds__(kThreads) sddmm_row_in_registers(In<T> in, Out<T> out) {
-  constexpr Index kStride = kEntryLanes * Piece<T>::kSize;
+  constexpr Index kStride = kEntryLanes * kPieceSize<T>;
   const Index i = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / 32, terms = in.X.cols;
   if (i >= in.A.rows) return;  // whole warps
   const int lane = static_cast<int>(threadIdx.x) % 32, part = lane % kEntryLanes, group = lane / kEntryLanes;
-  const T* x = in.X.data + i * in.X.ld;
-  Piece<T> held[kHeldPieces];
+  const in_t<T>* x = in.X.data + i * in.X.ld;
+  Piece<in_t<T>> held[kHeldPieces];
 #pragma unroll
   for (int p = 0; p < kHeldPieces; ++p)
     held[p] = load_piece<Aligned>(x, p * kStride, part, kEntryLanes, terms);
   const Index end = in.A.row_ptr[i + 1];
   for (Index first = in.A.row_ptr[i]; first < end; first += 32 / kEntryLanes) {
     const Index e = first + group;
-    T sum = T(0);
+    scalar_t<T> sum = 0;
     if (e < end) {
-      const T* y = in.Y.data + in.A.col[e] * in.Y.ld;
+      const in_t<T>* y = in.Y.data + in.A.col[e] * in.Y.ld;
 #pragma unroll
       for (int p = 0; p < kHeldPieces; ++p) {
         if (p * kStride < terms)
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kThreads) sddmm_row_in_registers(In<T> in, Out
       }
     }
     sum = sum_lanes(sum, kEntryLanes);
-    if (e < end && part == 0) out.s.data[e] = sum;
+    if (e < end && part == 0) out.s.data[e] = stored<out_t<T>>(sum);
   }
 }
 
@@ -51,18 +51,18 @@ constexpr int kRunEntries = 32;  // entries of a group
 
 template <class T, bool Aligned>
 __global__ void __launch_bounds__(kThreads) sddmm_nonzero_split(In<T> in, Out<T> out) {
-  constexpr Index kStride = kEntryLanes * Piece<T>::kSize;
+  constexpr Index kStride = kEntryLanes * kPieceSize<T>;
   const int lane = static_cast<int>(threadIdx.x) % 32, part = lane % kEntryLanes;
   const Index group = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / kEntryLanes,
               terms = in.X.cols;
   const Index begin = group * kRunEntries,
               end = begin + kRunEntries < in.A.nnz ? begin + kRunEntries : in.A.nnz;
   Index row = begin < end ? row_of(in.A.row_ptr, 0, in.A.rows, begin) : 0, row_end = 0;
-  const T* x = in.X.data;
-  Piece<T> held[kHeldPieces];
+  const in_t<T>* x = in.X.data;
+  Piece<in_t<T>> held[kHeldPieces];
   for (int step = 0; step < kRunEntries; ++step) {  // all lanes of the warp take part in the sums
     const Index e = begin + step;
-    T sum = T(0);
+    scalar_t<T> sum = 0;
     if (e < end) {
       if (e >= row_end) {  // the first entry, or the first of another row
         if (step > 0) {
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kThreads) sddmm_nonzero_split(In<T> in, Out<T>
         for (int p = 0; p < kHeldPieces; ++p)
           held[p] = load_piece<Aligned>(x, p * kStride, part, kEntryLanes, terms);
       }
-      const T* y = in.Y.data + in.A.col[e] * in.Y.ld;
+      const in_t<T>* y = in.Y.data + in.A.col[e] * in.Y.ld;
 #pragma unroll
       for (int p = 0; p < kHeldPieces; ++p) {
         if (p * kStride < terms)
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kThreads) sddmm_nonzero_split(In<T> in, Out<T>
       }
     }
     sum = sum_lanes(sum, kEntryLanes);
-    if (e < end && part == 0) out.s.data[e] = sum;
+    if (e < end && part == 0) out.s.data[e] = stored<out_t<T>>(sum);
   }
 }
 

@@ -261,10 +261,11 @@ __global__ void __launch_bounds__(kStepThreads)
   const int skip = group * Shape::kWidth < left ? group * Shape::kWidth : 0;
   int column[Shape::kWidth];
   load_columns(in.A.col + first + skip, left - skip, false, column);
-  T sum[Shape::kWidth] = {};
+  using S = scalar_t<T>;
+  S sum[Shape::kWidth] = {};
   multiply_step<Shape>(in.X.data, x_bytes, in.Y.data, y_bytes, in.X.cols, row, 1u, column, lane, sum);
-  const T total = transpose_sums<Shape::kWidth / 2>(sum, lane % Shape::kWidth);
-  if (lane < left) out.s.data[first + lane] = total;
+  const S total = transpose_sums<Shape::kWidth / 2>(sum, lane % Shape::kWidth);
+  if (lane < left) out.s.data[first + lane] = stored<out_t<T>>(total);
 }
 
 template <class T>
@@ -289,7 +290,9 @@ __global__ void __launch_bounds__(kPanelThreads)
   const Index panel = (static_cast<Index>(blockIdx.x) * kPanelThreads + threadIdx.x) / 32;
   if (panel >= panels) return;  // whole warps
   const Index terms = in.X.cols;
-  Piece<T> x[kPanelRows];
+  using E = in_t<T>;
+  using S = scalar_t<T>;
+  Piece<E> x[kPanelRows];
 #pragma unroll
   for (int r = 0; r < kPanelRows; ++r) {
     const Index i = panel * kPanelRows + r;
@@ -304,7 +307,7 @@ __global__ void __launch_bounds__(kPanelThreads)
         __ldg(group_rows + (group * kPanelRows + lane % kPanelRows) / 2) >> 16 * (lane % 2) & 0xffffu;
     const std::int32_t* column = unit_col + group * kPanelUnits + lane / kWidth * kUnits;
     for (int first = 0; first < kPanelUnits; first += kBatch * kStepUnits) {
-      Piece<T> y[kBatch][kUnits];
+      Piece<E> y[kBatch][kUnits];
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
 #pragma unroll
@@ -317,14 +320,15 @@ __global__ void __launch_bounds__(kPanelThreads)
       for (int b = 0; b < kBatch; ++b) {
         const int step = first + b * kStepUnits, unit = step + own;
         if (!__any_sync(kAllLanes, holds >> step)) break;  // units that fill up the group
-        T sum[kWidth];
+        S sum[kWidth];
 #pragma unroll
         for (int v = 0; v < kUnits; ++v) {
 #pragma unroll
-          for (int r = 0; r < kPanelRows; ++r) sum[v * kPanelRows + r] = add_product(T(0), x[r], y[b][v]);
+          for (int r = 0; r < kPanelRows; ++r) sum[v * kPanelRows + r] = add_product<E>(S(0), x[r], y[b][v]);
         }
-        const T total = transpose_sums<kWidth / 2>(sum, part);
-        if ((holds >> unit & 1u) != 0) out.s.data[place + __popc(holds & ((1u << unit) - 1))] = total;
+        const S total = transpose_sums<kWidth / 2>(sum, part);
+        if ((holds >> unit & 1u) != 0)
+          out.s.data[place + __popc(holds & ((1u << unit) - 1))] = stored<out_t<T>>(total);
       }
     }
     place += __popc(holds);
@@ -340,7 +344,7 @@ void run_panels_of(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Co
 
 template <bool Aligned, class T>
 void run_panels_for_k(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
-  constexpr int kSize = Piece<T>::kSize;
+  constexpr int kSize = kPieceSize<T>;
   if (in.X.cols <= 8 * kSize)
     run_panels_of<8, Aligned>(plan, in, out, context);
   else if (in.X.cols <= 16 * kSize)
@@ -352,7 +356,7 @@ void run_panels_for_k(const PanelPlan& plan, const In<T>& in, const Out<T>& out,
 /// Whether a row of X fits the registers of a warp.
 template <class T>
 bool panels_hold(const In<T>& in) {
-  return in.X.cols <= 32 * Piece<T>::kSize;
+  return in.X.cols <= 32 * kPieceSize<T>;
 }
 
 template <class T>

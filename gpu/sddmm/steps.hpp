@@ -52,13 +52,13 @@ PLUMB_DEVICE int rows_of_step(const std::int32_t* row_ptr /* (rows + 1) */, Inde
 
 /// Sums over the lanes of each group of kWidth: lane u of a group gets the group's sum of sum[u]. By
 /// recursion: a loop that halves is not unrolled at 32, and the sums would lie in memory.
-template <int kHalf, int kWidth, class T>
-PLUMB_DEVICE T transpose_sums(T (&sum)[kWidth], int part) {
+template <int kHalf, int kWidth, class S>
+PLUMB_DEVICE S transpose_sums(S (&sum)[kWidth], int part) {
   if constexpr (kHalf > 0) {
     const bool upper = (part & kHalf) != 0;
 #pragma unroll
     for (int u = 0; u < kHalf; ++u) {
-      const T keep = upper ? sum[u + kHalf] : sum[u], give = upper ? sum[u] : sum[u + kHalf];
+      const S keep = upper ? sum[u + kHalf] : sum[u], give = upper ? sum[u] : sum[u + kHalf];
       sum[u] = keep + __shfl_xor_sync(kAllLanes, give, kHalf);
     }
     return transpose_sums<kHalf / 2>(sum, part);
@@ -73,22 +73,22 @@ template <class T, int Width, int Terms, int Batch, bool IsAligned>
 struct StepShape {
   static constexpr int kWidth = Width, kTerms = Terms, kBatch = Batch;
   static constexpr bool kAligned = IsAligned;
-  static constexpr int kStride = kWidth * Piece<T>::kSize;           // elements of a row taken at once
+  static constexpr int kStride = kWidth * kPieceSize<T>;             // elements of a row taken at once
   static constexpr int kPieces = kTerms > 0 ? kTerms / kStride : 1;  // of a lane, in flight together
   static_assert(kTerms % kStride == 0 && kWidth % kBatch == 0, "whole pieces, whole batches");
 };
 
 /// Row i of a matrix whose rows are `bytes` apart: one multiply-add of 32 by 32 bits to 64.
-template <class T>
-PLUMB_DEVICE const T* row_at(const T* matrix, int i, unsigned bytes) {
-  return reinterpret_cast<const T*>(reinterpret_cast<const char*>(matrix) +
+template <class E>
+PLUMB_DEVICE const E* row_at(const E* matrix, int i, unsigned bytes) {
+  return reinterpret_cast<const E*>(reinterpret_cast<const char*>(matrix) +
                                     static_cast<unsigned long long>(static_cast<unsigned>(i)) * bytes);
 }
 
 /// How far apart rows lie, for row_at(): less than 4 GiB, as steps_support() asks.
-template <class T>
-unsigned row_bytes(const DenseView<const T, Space::device>& m) {
-  return static_cast<unsigned>(m.ld * static_cast<Index>(sizeof(T)));
+template <class E>
+unsigned row_bytes(const DenseView<const E, Space::device>& m) {
+  return static_cast<unsigned>(m.ld * static_cast<Index>(sizeof(E)));
 }
 
 /// Columns of the kWidth entries from `col` on: as vectors where the whole array lies on 16 bytes and ends
@@ -110,21 +110,21 @@ PLUMB_DEVICE void load_columns(const std::int32_t* col, Index count, bool whole,
 
 /// The products of a step, lane by lane. `begins` has a bit for every entry that is not in the row of the one
 /// before it.
-template <class Shape, class T>
-PLUMB_DEVICE void multiply_step(const T* x, unsigned x_bytes, const T* y, unsigned y_bytes, Index terms,
+template <class Shape, class E>
+PLUMB_DEVICE void multiply_step(const E* x, unsigned x_bytes, const E* y, unsigned y_bytes, Index terms,
                                 int row, unsigned begins, const int (&column)[Shape::kWidth], int lane,
-                                T (&sum)[Shape::kWidth]) {
+                                value_t<E> (&sum)[Shape::kWidth]) {
   constexpr int kWidth = Shape::kWidth, kBatch = Shape::kBatch, kPieces = Shape::kPieces;
   constexpr unsigned kFirsts = kWidth == 2 ? 0x55555555u : kWidth == 4 ? 0x11111111u : 0x01010101u;
   const int part = lane % kWidth, group = lane / kWidth;
-  Piece<T> of_x[kPieces];
+  Piece<E> of_x[kPieces];
 #pragma unroll
   for (int first = 0; first < kWidth; first += kBatch) {
     for (Index at = 0; at < terms; at += kPieces * Shape::kStride) {
-      Piece<T> of_y[kBatch][kPieces];
+      Piece<E> of_y[kBatch][kPieces];
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
-        const T* y_row = row_at(y, column[first + b], y_bytes);
+        const E* y_row = row_at(y, column[first + b], y_bytes);
 #pragma unroll
         for (int p = 0; p < kPieces; ++p)
           of_y[b][p] = load_piece<Shape::kAligned>(y_row, at + p * Shape::kStride, part, kWidth, terms);
@@ -134,7 +134,7 @@ PLUMB_DEVICE void multiply_step(const T* x, unsigned x_bytes, const T* y, unsign
         const int u = first + b;
         const bool again = Shape::kTerms > 0 ? u == 0 : b == 0;  // what is held is of another piece
         if (again || (begins & kFirsts << u) != 0) {             // the same in all lanes
-          const T* x_row = row_at(x, __shfl_sync(kAllLanes, row, group * kWidth + u), x_bytes);
+          const E* x_row = row_at(x, __shfl_sync(kAllLanes, row, group * kWidth + u), x_bytes);
 #pragma unroll
           for (int p = 0; p < kPieces; ++p)
             of_x[p] = load_piece<Shape::kAligned>(x_row, at + p * Shape::kStride, part, kWidth, terms);
@@ -175,11 +175,12 @@ __global__ void __launch_bounds__(kStepThreads)
       begins = __ballot_sync(kAllLanes, lane == 0 || row != before);
     }
     from = next;
-    const T before = add && lane < left ? __ldcs(out.s.data + first + lane) : T(0);
-    T sum[kWidth] = {};
+    using S = scalar_t<T>;
+    const S before = add && lane < left ? load_value_once(out.s.data + first + lane) : S(0);
+    S sum[kWidth] = {};
     multiply_step<Shape>(in.X.data, x_bytes, in.Y.data, y_bytes, terms, row, begins, column, lane, sum);
-    const T total = transpose_sums<kWidth / 2>(sum, lane % kWidth);
-    if (lane < left) __stcs(out.s.data + first + lane, before + total);
+    const S total = transpose_sums<kWidth / 2>(sum, lane % kWidth);
+    if (lane < left) store_value(out.s.data + first + lane, before + total);
   }
 }
 
@@ -205,7 +206,8 @@ StepPlan prepare_steps(const In<T>& in, Context& context) {
 template <class T>
 const char* steps_support(const Problem<T>&, const In<T>& in, const Out<T>&) {
   constexpr Index kMost = Index{1} << 32;
-  return in.X.ld * static_cast<Index>(sizeof(T)) < kMost && in.Y.ld * static_cast<Index>(sizeof(T)) < kMost
+  return in.X.ld * static_cast<Index>(sizeof(in_t<T>)) < kMost &&
+                 in.Y.ld * static_cast<Index>(sizeof(in_t<T>)) < kMost
              ? nullptr
              : "rows of 4 GiB or more";
 }
@@ -241,28 +243,46 @@ bool rows_are_short(const In<T>& in) {
 /// Any k: two, four or eight lanes by its size.
 template <bool Aligned, class T>
 void run_any_terms(const StepPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
-  constexpr int kSize = Piece<T>::kSize;
+  constexpr int kSize = kPieceSize<T>;
   if (in.X.cols <= 2 * kSize) return run_steps<StepShape<T, 2, 0, 2, Aligned>>(plan, in, out, context);
   if (in.X.cols <= 4 * kSize) return run_steps<StepShape<T, 4, 0, 4, Aligned>>(plan, in, out, context);
   run_steps<StepShape<T, 8, 0, 4, Aligned>>(plan, in, out, context);
 }
 
 template <class T>
-constexpr int kSliceTerms = 128 / sizeof(T);  // of k: whole lines of Y
+constexpr int kSliceTerms = 128 / sizeof(in_t<T>);  // of k: whole lines of Y
+
+/// Of fp32 and fp64, with k known.
+template <class T>
+void run_known_terms(const StepPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr bool kWide = sizeof(in_t<T>) == 8;  // twice the registers
+  if (kWide && in.X.cols == 32) return run_steps<StepShape<T, 8, 32, 2, true>>(plan, in, out, context);
+  if (in.X.cols == 64) return run_steps<StepShape<T, 8, 64, kWide ? 1 : 2, true>>(plan, in, out, context);
+  if (in.X.cols == 128) return run_steps<StepShape<T, 8, 128, kWide ? 1 : 2, true>>(plan, in, out, context);
+  run_any_terms<true>(plan, in, out, context);
+}
+
+/// Of 16-bit elements: rows of half as many bytes.
+template <class T>
+void run_known_half_terms(const StepPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
+  if (in.X.cols == 16) return run_steps<StepShape<T, 2, 16, 2, true>>(plan, in, out, context);
+  if (in.X.cols == 32) return run_steps<StepShape<T, 4, 32, 4, true>>(plan, in, out, context);
+  if (in.X.cols == 128) return run_steps<StepShape<T, 8, 128, 4, true>>(plan, in, out, context);
+  run_any_terms<true>(plan, in, out, context);
+}
 
 /// The kernel for this k and these rows.
 template <class T>
 void run_specialised(const StepPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
-  constexpr bool kWide = sizeof(T) == 8;  // twice the registers
   if (!on_16_bytes(in)) return run_any_terms<false>(plan, in, out, context);
   if (in.X.cols == kSliceTerms<T> && (rows_are_short(in) || plan.sliced))
     return run_steps<StepShape<T, 4, kSliceTerms<T>, 4, true>>(plan, in, out, context);
   if (in.X.cols == kSliceTerms<T>)
     return run_steps<StepShape<T, 8, kSliceTerms<T>, 8, true>>(plan, in, out, context);
-  if (kWide && in.X.cols == 32) return run_steps<StepShape<T, 8, 32, 2, true>>(plan, in, out, context);
-  if (in.X.cols == 64) return run_steps<StepShape<T, 8, 64, kWide ? 1 : 2, true>>(plan, in, out, context);
-  if (in.X.cols == 128) return run_steps<StepShape<T, 8, 128, kWide ? 1 : 2, true>>(plan, in, out, context);
-  run_any_terms<true>(plan, in, out, context);
+  if constexpr (sizeof(in_t<T>) == 2)
+    run_known_half_terms(plan, in, out, context);
+  else
+    run_known_terms(plan, in, out, context);
 }
 
 /// Slices of k one after the other, each a launch that adds to s.

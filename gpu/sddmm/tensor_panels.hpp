@@ -7,6 +7,7 @@
 // need of it in shared memory; a row of Y once per panel. Products are then exact, and the sum is rounded to
 // fp32 once, at the end.
 #pragma once
+#include "gpu/sddmm/half_panels.hpp"
 #include "gpu/sddmm/panels.hpp"
 
 namespace plumb {
@@ -24,11 +25,11 @@ template <class T, int Tiles, int Pieces, int Flight, int Blocks, bool InTurns, 
 struct TensorShape {
   static constexpr int kTiles = Tiles, kPieces = Pieces, kFlight = Flight,
                        kBlocks = OfRows == Known::nothing ? 1 : Blocks;
-  static constexpr int kRows = 8 * Tiles, kTerms = Pieces * 4 * Piece<T>::kSize;
+  static constexpr int kRows = 8 * Tiles, kTerms = Pieces * 4 * kPieceSize<T>;
   static constexpr bool kTurns = InTurns;
   static constexpr Known kKnown = OfRows;
   static constexpr std::size_t kShared =
-      static_cast<std::size_t>(Pieces) * Piece<T>::kSize * Tiles * kTensorThreads * sizeof(double);
+      static_cast<std::size_t>(Pieces) * kPieceSize<T> * Tiles * kTensorThreads * sizeof(double);
   static_assert(kPieces % kFlight == 0, "whole flights");
 };
 
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(kTensorThreads, Shape::kBlocks)
                         const std::int32_t* unit_col /* (groups * kPanelUnits) */,
                         const std::uint32_t* group_rows /* (groups * kRows / 2): two rows each */,
                         unsigned x_bytes, unsigned y_bytes) {
-  constexpr int kSize = Piece<T>::kSize, kLanes = 4, kStride = kLanes * kSize, kTiles = Shape::kTiles;
+  constexpr int kSize = kPieceSize<T>, kLanes = 4, kStride = kLanes * kSize, kTiles = Shape::kTiles;
   constexpr int kPieces = Shape::kPieces, kFlight = Shape::kFlight;
   PLUMB_DYNAMIC_SHARED(Pair, of_x);
   Pair* const x = of_x + threadIdx.x;  // (kPieces, kSize / 2, kTiles), kTensorThreads apart: the thread's own
@@ -61,7 +62,8 @@ __global__ void __launch_bounds__(kTensorThreads, Shape::kBlocks)
         return load_piece<false>(row, at + p * kStride, part, kLanes, in.X.cols);
       } else {
         const Index first = at + p * kStride + part * kSize;
-        return Shape::kKnown == Known::length || first < in.X.cols ? load_16(row + first) : Piece<T>{};
+        return Shape::kKnown == Known::length || first < in.X.cols ? load_pack<kSize>(row + first)
+                                                                   : Piece<T>{};
       }
     };
     int next[2] = {column(begin, 0), column(begin, 1)};
@@ -77,7 +79,7 @@ __global__ void __launch_bounds__(kTensorThreads, Shape::kBlocks)
 #pragma unroll
         for (int j = 0; j < kSize; j += 2)
           x[((p * kSize + j) / 2 * kTiles + n) * kTensorThreads] = {
-              {static_cast<double>(of_row.element[j]), static_cast<double>(of_row.element[j + 1])}};
+              {static_cast<double>(of_row.at[j]), static_cast<double>(of_row.at[j + 1])}};
       }
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
@@ -105,10 +107,9 @@ __global__ void __launch_bounds__(kTensorThreads, Shape::kBlocks)
         for (int p = 0; p < kFlight; ++p) {
 #pragma unroll
           for (int j = 0; j < kSize; j += 2) {
-            const double a[4] = {static_cast<double>(of_y[p][0].element[j]),
-                                 static_cast<double>(of_y[p][1].element[j]),
-                                 static_cast<double>(of_y[p][0].element[j + 1]),
-                                 static_cast<double>(of_y[p][1].element[j + 1])};
+            const double a[4] = {static_cast<double>(of_y[p][0].at[j]), static_cast<double>(of_y[p][1].at[j]),
+                                 static_cast<double>(of_y[p][0].at[j + 1]),
+                                 static_cast<double>(of_y[p][1].at[j + 1])};
 #pragma unroll
             for (int n = 0; n < kTiles; ++n) {
               const Pair b = x[(((first + p) * kSize + j) / 2 * kTiles + n) * kTensorThreads];
@@ -153,7 +154,7 @@ bool panels_of_16(const In<T>& in) {
 
 template <Known OfRows, class T>
 void run_tensor_panels_for_k(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
-  constexpr int kLine = 8 / Piece<T>::kSize;  // pieces of 32 terms
+  constexpr int kLine = 8 / kPieceSize<T>;  // pieces of 32 terms
   if (in.X.cols <= 32)
     return run_tensor_panels_of<TensorShape<T, 1, kLine, 2, 6, false, OfRows>>(plan, in, out, context);
   if (in.X.cols <= 64)
@@ -174,14 +175,22 @@ PanelPlan fill_tensor_panels(const PanelPlan& counted, const In<T>& in, Context&
 }
 
 template <class T>
-void run_tensor_panels(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
+void run_fp64_panels(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
   const Index k = in.X.cols;
-  if (!on_16_bytes(in) || k % Piece<T>::kSize != 0)
+  if (!on_16_bytes(in) || k % kPieceSize<T> != 0)
     run_tensor_panels_for_k<Known::nothing>(plan, in, out, context);
   else if (k == 32 || k == 64 || k == 128)
     run_tensor_panels_for_k<Known::length>(plan, in, out, context);
   else
     run_tensor_panels_for_k<Known::pieces>(plan, in, out, context);
+}
+
+template <class T>
+void run_tensor_panels(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
+  if constexpr (sizeof(in_t<T>) == 2)
+    run_half_panels(plan, in, out, context);
+  else
+    run_fp64_panels(plan, in, out, context);
   run_giant_rows(plan, in, out, context);
 }
 

@@ -16,7 +16,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_register_sum(in, out, context);
 }
 
-PLUMB_REGISTER(SkinnyGemm, "02_register_sum", run, float, double);
+PLUMB_REGISTER(SkinnyGemm, "02_register_sum", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -40,6 +40,15 @@ cublasStatus_t call(cublasHandle_t h, std::int64_t m, std::int64_t n, std::int64
   return cublasDgemm_64(h, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb, &zero, c, ldc);
 }
 
+/// 16-bit operands, fp32 sums.
+template <class E, class O>
+cublasStatus_t call(cublasHandle_t h, std::int64_t m, std::int64_t n, std::int64_t k, const E* a,
+                    std::int64_t lda, const E* b, std::int64_t ldb, O* c, std::int64_t ldc) {
+  const float one = 1, zero = 0;
+  return cublasGemmEx_64(h, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, kCudaType<E>, lda, b, kCudaType<E>,
+                         ldb, &zero, c, kCudaType<O>, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+}
+
 template <class T>
 void run(const SkinnyGemm::Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
   PLUMB_CUBLAS(call(static_cast<Cublas*>(context.plan)->get(), out.Y.cols, out.Y.rows, in.X.cols, in.W.data,
@@ -47,7 +56,8 @@ void run(const SkinnyGemm::Problem<T>&, const In<T>& in, const Out<T>& out, Cont
 }
 
 PLUMB_REGISTER_WITH(SkinnyGemm, "80_cublas",
-                    (run<T>, Traits{}.of_library(), supports<T>, prepare<T>, release_cublas), float, double);
+                    (run<T>, Traits{}.of_library(), supports<T>, prepare<T>, release_cublas), float, double,
+                    f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

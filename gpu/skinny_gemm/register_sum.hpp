@@ -1,6 +1,7 @@
 // The body of rung 2: a thread per row, a column after the other, each summed in a register. Header only.
 #pragma once
 #include "gpu/skinny_gemm/common.hpp"
+#include "reference/core/values.hpp"
 
 namespace plumb {
 namespace skinny {
@@ -10,9 +11,9 @@ __global__ void __launch_bounds__(kThreads) skinny_register_sum(In<T> in, Out<T>
   const Index row = row_of_thread();
   if (row >= out.Y.rows) return;
   for (Index j = 0; j < out.Y.cols; ++j) {
-    T sum = T(0);
-    for (Index k = 0; k < in.X.cols; ++k) sum += in.X(row, k) * in.W(k, j);
-    out.Y(row, j) = sum;
+    scalar_t<T> sum = 0;
+    for (Index k = 0; k < in.X.cols; ++k) sum += value(in.X(row, k)) * value(in.W(k, j));
+    out.Y(row, j) = stored<out_t<T>>(sum);
   }
 }
 

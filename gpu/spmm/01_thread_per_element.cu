@@ -17,7 +17,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_elements(in, out, context);
 }
 
-PLUMB_REGISTER(Spmm, "01_thread_per_element", run, float, double);
+PLUMB_REGISTER(Spmm, "01_thread_per_element", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

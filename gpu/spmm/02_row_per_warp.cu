@@ -19,9 +19,10 @@ __global__ void __launch_bounds__(kThreads) spmm_row_per_warp(In<T> in, Out<T> o
   if (i >= out.C.rows) return;
   const Index begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
   for (Index j = threadIdx.x % 32; j < out.C.cols; j += 32) {
-    T sum = T(0);
-    for (Index k = begin; k < end; ++k) sum += __ldg(in.A.val + k) * __ldg(&in.B(__ldg(in.A.col + k), j));
-    out.C(i, j) = sum;
+    scalar_t<T> sum = 0;
+    for (Index k = begin; k < end; ++k)
+      sum += load_value(in.A.val + k) * load_value(&in.B(__ldg(in.A.col + k), j));
+    out.C(i, j) = stored<out_t<T>>(sum);
   }
 }
 

@@ -23,7 +23,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_rows<1>(v, work, in, out, context);
 }
 
-PLUMB_REGISTER(Spmm, "03_vector_loads", run, float, double);
+PLUMB_REGISTER(Spmm, "03_vector_loads", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kRowThreads) spmm_fixed_width(In<T> in, Out<T>
     const T* b = in.B.data + __ldg(in.A.col + k) * in.B.ld + column;
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-      const Pack<T, kV> x = load_pack(reinterpret_cast<const Pack<T, kV>*>(b + p * kLanes * kV));
+      const Pack<T, kV> x = load_pack<kV>(b + p * kLanes * kV);
 #pragma unroll
       for (int v = 0; v < kV; ++v) sum[p][v] += a * x.at[v];
     }

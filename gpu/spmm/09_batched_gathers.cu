@@ -21,7 +21,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_rows<4>(v, work, in, out, context);
 }
 
-PLUMB_REGISTER(Spmm, "09_batched_gathers", run, float, double);
+PLUMB_REGISTER(Spmm, "09_batched_gathers", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -30,7 +30,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_shaped_rows(v, work, in, out, context);
 }
 
-PLUMB_REGISTER(Spmm, "10_entry_slots", run, float, double);
+PLUMB_REGISTER(Spmm, "10_entry_slots", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -30,7 +30,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_ranges(vector_length(in, out), *static_cast<const StreamPlan<T>*>(context.plan), in, out, context);
 }
 
-PLUMB_REGISTER_WITH(Spmm, "11_streamed_rows", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
+PLUMB_REGISTER_WITH(Spmm, "11_streamed_rows", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double,
+                    f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

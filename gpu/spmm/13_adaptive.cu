@@ -20,7 +20,7 @@ using Rung = Adaptive<spmm::Candidates, T>;
 
 PLUMB_REGISTER_WITH(Spmm, "13_adaptive",
                     (Rung<T>::run, Rung<T>::kTraits, Rung<T>::supports, Rung<T>::prepare, Rung<T>::release),
-                    float, double);
+                    float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -19,7 +19,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_block_rows(vector_length(in, out), in, out, context);
 }
 
-PLUMB_REGISTER(Spmm, "14_block_per_row", run, float, double);
+PLUMB_REGISTER(Spmm, "14_block_per_row", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

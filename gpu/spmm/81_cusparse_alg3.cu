@@ -35,7 +35,7 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& co
 PLUMB_REGISTER_WITH(Spmm, "81_cusparse_alg3",
                     (cusparse_run<T>, Traits{}.of_library().not_reproducible().align(16).for_finite_inputs(),
                      supports<T>, prepare<T>, cusparse_release<T>),
-                    float, double);
+                    float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -46,13 +46,13 @@ constexpr const char* kNames[kCandidates] = {"a group per row",
 /// Of the matrix and the widths: what the terms are made of.
 struct Features {
   Index rows, nnz, longest = 0;
-  int v, lanes, slots;  // lanes and slots that rungs 9 to 12 would take
-  int whole;            // lanes for all columns, or 32
-  Index whole_panels;   // of C's columns, by so many lanes
-  double width;         // bytes of a row of C
-  double panels;        // of C's columns
-  double fresh;         // share of the gathers from B that no entry shortly before made
-  double missing = 0;   // share of them that the second-level cache has not
+  int v, lanes, slots;                // lanes and slots that rungs 9 to 12 would take
+  int whole;                          // lanes for all columns, or 32
+  Index whole_panels;                 // of C's columns, by so many lanes
+  double width, c_width, sums_width;  // bytes of a row of B, of C, and of partial sums
+  double panels;                      // of C's columns
+  double fresh;                       // share of the gathers from B that no entry shortly before made
+  double missing = 0;                 // share of them that the second-level cache has not
   double b_bytes;
 };
 
@@ -87,7 +87,9 @@ Features features_of(const In<T>& in, const Out<T>& out, const HostArray<std::in
   const int whole = f.whole = lanes_for(out.C.cols, f.v);
   f.whole_panels = ceil_div(out.C.cols, static_cast<Index>(whole) * columns_of_lane(f.v, whole, out.C.cols));
   const int panel = panel_lanes<T>(in.A.cols, out.C.cols, f.v, device_l2_bytes());
-  f.width = static_cast<double>(out.C.cols) * sizeof(T);
+  f.width = static_cast<double>(out.C.cols) * sizeof(in_t<T>);
+  f.c_width = static_cast<double>(out.C.cols) * sizeof(out_t<T>);
+  f.sums_width = static_cast<double>(out.C.cols) * sizeof(scalar_t<T>);
   f.b_bytes = static_cast<double>(in.A.cols) * f.width;
   const bool scattered = f.b_bytes > cache * 3 / 5 && !columns_are_local(in, row_ptr, context);
   f.lanes = scattered ? panel : whole;
@@ -157,13 +159,13 @@ inline Terms terms_of(const Candidate& c, const Features& f, const HostArray<std
   constexpr double kSector = 32, kMega = 1e6;
   const auto rows = static_cast<double>(f.rows), nnz = static_cast<double>(f.nnz);
   const double row_sectors = std::ceil(f.width / kSector), index_sectors = std::ceil(pace.each * 4 / kSector);
-  const double gathered = nnz * row_sectors * kSector / kMega, c_bytes = rows * f.width / kMega,
-               sums = 2 * parts.parts * f.width / kMega,
+  const double gathered = nnz * row_sectors * kSector / kMega, c_bytes = rows * f.c_width / kMega,
+               sums = 2 * parts.parts * f.sums_width / kMega,
                a_bytes = (nnz * (size + 4) * panels + rows * 4) / kMega,
                held = a_bytes + c_bytes + f.b_bytes / kMega,
                cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6;
-  const double sectors =
-      nnz * row_sectors + nnz / pace.each * index_sectors * (1 + size / 4) * panels + rows * row_sectors;
+  const double sectors = nnz * row_sectors + nnz / pace.each * index_sectors * (1 + size / 4) * panels +
+                         rows * std::ceil(f.c_width / kSector);
   const auto many = static_cast<double>(device_multiprocessors());
   return {true,
           {1, parts.cut_rows > 0 ? 1 + parts.most / 128 : 0, pace.chain, pace.batches * panels / many,
@@ -196,15 +198,15 @@ inline Keeping keeping_of(const Candidate& c, const Features& f, const HostArray
 template <class T>
 struct Candidates : CandidateList<Spmm, T> {
   static constexpr auto& kNames = spmm::kNames;
-  static constexpr auto& kModels = Costs<T>::model;
-  static constexpr auto& kPreparations = Costs<T>::preparation;
+  static constexpr auto& kModels = Costs<scalar_t<T>>::model;
+  static constexpr auto& kPreparations = Costs<scalar_t<T>>::preparation;
   using Kept = StreamPlan<T>;  // its work and split serve the other kernels too
 
   Candidates(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context)
       : row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream),
         f(features_of(in, out, row_ptr, context)),
         columns(out.C.cols) {}
-  Terms terms(int c) const { return terms_of(kCandidate[c], f, row_ptr, sizeof(T)); }
+  Terms terms(int c) const { return terms_of(kCandidate[c], f, row_ptr, sizeof(in_t<T>)); }
   Terms preparation(int c) const { return plumb::terms_of(keeping_of(kCandidate[c], f, row_ptr)); }
   Kept keep(int number, Context& context) const {
     const Candidate& c = kCandidate[number];

@@ -1,6 +1,7 @@
 // What the rungs of the spmm ladder share: types, neighbours read together, and sums over the entries of a
 // row. Header only, and as lean as the ABI, because every rung includes it.
 #pragma once
+#include "gpu/common/packs.hpp"
 #include "gpu/common/rung.hpp"
 #include "reference/ops/spmm.hpp"
 
@@ -20,44 +21,19 @@ inline dim3 grid_of(Index x, Index y) {
   return {static_cast<unsigned>(x), static_cast<unsigned>(y < kMost ? y : kMost)};
 }
 
-/// V neighbours of a row, moved in one instruction where V is more than 1; their address is a multiple of
-/// their size.
-template <class T, int V>
-struct alignas(V * sizeof(T)) Pack {
-  T at[V];
-};
-
-/// Through the read-only path.
-template <class T>
-PLUMB_DEVICE Pack<T, 1> load_pack(const Pack<T, 1>* p) {
-  return {{__ldg(p->at)}};
-}
-PLUMB_DEVICE Pack<float, 2> load_pack(const Pack<float, 2>* p) {
-  const float2 v = __ldg(reinterpret_cast<const float2*>(p));
-  return {{v.x, v.y}};
-}
-PLUMB_DEVICE Pack<float, 4> load_pack(const Pack<float, 4>* p) {
-  const float4 v = __ldg(reinterpret_cast<const float4*>(p));
-  return {{v.x, v.y, v.z, v.w}};
-}
-PLUMB_DEVICE Pack<double, 2> load_pack(const Pack<double, 2>* p) {
-  const double2 v = __ldg(reinterpret_cast<const double2*>(p));
-  return {{v.x, v.y}};
-}
-
-/// Elements of T that a lane may move at once: 16 bytes, or fewer where a base, a leading dimension or the
-/// width is no multiple of them.
+/// Elements of B that a lane may load at once: 16 bytes, or fewer where a base, a leading dimension or the width is no multiple of them, or
+/// where as many elements of C, of 16 bytes at most, lie on no such boundary.
 template <class T>
 int vector_length(const In<T>& in, const Out<T>& out) {
   const auto fits = [&](std::size_t v) {
     const auto whole = [v](Index i) { return i % static_cast<Index>(v) == 0; };
-    const auto aligned = [v](const void* p) {
-      return reinterpret_cast<std::uintptr_t>(p) % (v * sizeof(T)) == 0;
+    const auto aligned = [](const void* p, std::size_t bytes) {
+      return reinterpret_cast<std::uintptr_t>(p) % (bytes < 16 ? bytes : 16) == 0;
     };
     return whole(out.C.cols) && (in.B.rows <= 1 || whole(in.B.ld)) && (out.C.rows <= 1 || whole(out.C.ld)) &&
-           aligned(in.B.data) && aligned(out.C.data);
+           aligned(in.B.data, v * sizeof(in_t<T>)) && aligned(out.C.data, v * sizeof(out_t<T>));
   };
-  std::size_t v = 16 / sizeof(T);
+  std::size_t v = kPackOf<in_t<T>>;
   while (v > 1 && !fits(v)) v /= 2;
   return static_cast<int>(v);
 }

@@ -16,7 +16,7 @@ struct CusparseSpmm {
   CusparseDnMat b, c;
   cusparseSpMMAlg_t algorithm;
   void* buffer = nullptr;
-  T alpha = 1, beta = 0;
+  scalar_t<T> alpha = 1, beta = 0;
 
   CusparseSpmm(const In<T>& in, const Out<T>& out, Context& context, cusparseSpMMAlg_t which)
       : handle(make_cusparse(context.stream)),
@@ -26,15 +26,15 @@ struct CusparseSpmm {
         algorithm(which) {
     std::size_t bytes = 0;
     PLUMB_CUSPARSE(cusparseSpMM_bufferSize(handle.get(), kPlain, kPlain, &alpha, a.get(), b.get(), &beta,
-                                           c.get(), kCudaType<T>, algorithm, &bytes));
+                                           c.get(), kCudaType<scalar_t<T>>, algorithm, &bytes));
     buffer = context.workspace(static_cast<std::int64_t>(bytes));
     PLUMB_CUSPARSE(cusparseSpMM_preprocess(handle.get(), kPlain, kPlain, &alpha, a.get(), b.get(), &beta,
-                                           c.get(), kCudaType<T>, algorithm, buffer));
+                                           c.get(), kCudaType<scalar_t<T>>, algorithm, buffer));
   }
 
   void run() {
     PLUMB_CUSPARSE(cusparseSpMM(handle.get(), kPlain, kPlain, &alpha, a.get(), b.get(), &beta, c.get(),
-                                kCudaType<T>, algorithm, buffer));
+                                kCudaType<scalar_t<T>>, algorithm, buffer));
   }
 
  private:

@@ -14,9 +14,10 @@ __global__ void __launch_bounds__(kElementColumns* kElementRows)
   if (i >= out.C.rows) return;
   for (Index j = static_cast<Index>(blockIdx.y) * kElementColumns + threadIdx.x; j < out.C.cols;
        j += static_cast<Index>(gridDim.y) * kElementColumns) {
-    T sum = T(0);
-    for (Index k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) sum += in.A.val[k] * in.B(in.A.col[k], j);
-    out.C(i, j) = sum;
+    scalar_t<T> sum = 0;
+    for (Index k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k)
+      sum += value(in.A.val[k]) * value(in.B(in.A.col[k], j));
+    out.C(i, j) = stored<out_t<T>>(sum);
   }
 }
 

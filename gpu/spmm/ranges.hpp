@@ -46,9 +46,9 @@ inline Ranges prepare_ranges(const HostArray<std::int32_t>& row_ptr, Index cut, 
 // Batches of entries cross row ends: a row that is complete is stored while the next rows of B are in flight.
 // The indices and values of a batch are asked for one batch ahead.
 template <class T, int V, int Lanes, int Batch, bool Apart>
-__global__ void __launch_bounds__(kRowThreads, Apart            ? 6
-                                               : sizeof(T) == 4 ? 10
-                                                                : 8)
+__global__ void __launch_bounds__(kRowThreads, Apart                                ? 6
+                                               : sizeof(scalar_t<T>) == 4 && V <= 4 ? 10
+                                                                                    : 8)
     spmm_ranges(In<T> in, Out<T> out, Rows<T> work, Ranges ranges) {
   const int lanes = Lanes > 0 ? Lanes : work.lanes, lane = static_cast<int>(threadIdx.x) % 32;
   const Index column = first_column<V, Apart>(work, lane, lanes), columns_left = in.B.cols - column;
@@ -63,16 +63,17 @@ __global__ void __launch_bounds__(kRowThreads, Apart            ? 6
   const unsigned end = __ldg(row_ptr + range.last);
   unsigned k = __ldg(row_ptr + range.first), row_end = __ldg(row_ptr + range.first + 1);
   std::int32_t row = range.first;
-  T* c = out.C.data + row * out.C.ld + column;
-  const T* b = in.B.data + column;
+  using S = scalar_t<T>;
+  out_t<T>* c = out.C.data + row * out.C.ld + column;
+  const in_t<T>* b = in.B.data + column;
   std::int32_t col[Batch];
-  T val[Batch], sum[V] = {};
-  const auto fetch = [&](unsigned ahead, T(&values)[Batch]) {  // of the batch `ahead` entries after k
+  S val[Batch], sum[V] = {};
+  const auto fetch = [&](unsigned ahead, S(&values)[Batch]) {  // of the batch `ahead` entries after k
 #pragma unroll
     for (int u = 0; u < Batch; ++u) {
-      values[u] = T(0);
+      values[u] = 0;
       if (k + ahead + u < end)
-        col[u] = __ldg(in.A.col + k + ahead + u), values[u] = __ldg(in.A.val + k + ahead + u);
+        col[u] = __ldg(in.A.col + k + ahead + u), values[u] = load_value(in.A.val + k + ahead + u);
     }
   };
   // stores the rows that end at entry `reached`; empty ones too
@@ -81,26 +82,26 @@ __global__ void __launch_bounds__(kRowThreads, Apart            ? 6
       store_columns<V, Apart>(c, sum, lanes, columns_left);
       c += out.C.ld;
 #pragma unroll
-      for (int v = 0; v < V; ++v) sum[v] = T(0);
+      for (int v = 0; v < V; ++v) sum[v] = 0;
       if (++row < range.last) row_end = __ldg(row_ptr + row + 1);
     }
   };
   fetch(0, val);
   finish_rows(k);
   for (; k < end; k += Batch) {
-    Pack<T, V> x[Batch];
+    Pack<in_t<T>, V> x[Batch];
 #pragma unroll
     for (int u = 0; u < Batch; ++u) {
       if (k + u < end)
         x[u] = load_columns<V, Apart>(b + static_cast<Index>(col[u]) * in.B.ld, lanes, columns_left);
     }
-    T next[Batch];
+    S next[Batch];
     fetch(Batch, next);
 #pragma unroll
     for (int u = 0; u < Batch; ++u) {
       if (k + u < end) {
 #pragma unroll
-        for (int v = 0; v < V; ++v) sum[v] += val[u] * x[u].at[v];
+        for (int v = 0; v < V; ++v) sum[v] += val[u] * value(x[u].at[v]);
         finish_rows(k + u + 1);
       }
     }
@@ -143,7 +144,7 @@ StreamPlan<T>* prepare_stream(int lanes, const In<T>& in, const Out<T>& out, Con
 template <class T>
 void run_ranges(int v, const StreamPlan<T>& plan, const In<T>& in, const Out<T>& out, Context& context) {
   const Rows<T>& work = plan.work;
-  constexpr int kV = 16 / sizeof(T);
+  constexpr int kV = kPackOf<in_t<T>>;
   if (v == kV && work.lanes == 4)
     launch_ranges<T, kV, 4>(work, plan.ranges, in, out, context);
   else if (v == kV && work.lanes == 8)
@@ -154,6 +155,8 @@ void run_ranges(int v, const StreamPlan<T>& plan, const In<T>& in, const Out<T>&
     launch_ranges<T, kV, 32>(work, plan.ranges, in, out, context);
   else if (v == kV)
     launch_ranges<T, kV, 0>(work, plan.ranges, in, out, context);
+  else if (v == 4 && kV > 4)
+    launch_ranges<T, (kV > 4 ? 4 : kV), 0>(work, plan.ranges, in, out, context);
   else if (v == 2)
     launch_ranges<T, 2, 0>(work, plan.ranges, in, out, context);
   else if (columns_of_lane(v, work.lanes, out.C.cols) == 2)

@@ -6,7 +6,6 @@
 // warp, share the entries of one row of A: slot s takes entries s, s + slots, ... Both are powers of two, and
 // lanes * slots is at most 32; what is left of the warp works on other rows.
 #pragma once
-#include "gpu/common/store_vector.hpp"
 #include "gpu/spmm/common.hpp"
 
 namespace plumb {
@@ -19,14 +18,14 @@ PLUMB_DEVICE int place_of_column(int within, int lanes, int v) {
 }
 
 /// A lane's columns of a row of B, from the first on; +0 for those beyond `left` columns, which are apart.
-template <int V, bool Apart, class T>
-PLUMB_DEVICE Pack<T, V> load_columns(const T* first, int lanes, Index left) {
+template <int V, bool Apart, class E>
+PLUMB_DEVICE Pack<E, V> load_columns(const E* first, int lanes, Index left) {
   if constexpr (!Apart) {
-    return load_pack(reinterpret_cast<const Pack<T, V>*>(first));
+    return load_pack<V>(first);
   } else {
-    Pack<T, V> pack;
+    Pack<E, V> pack;
 #pragma unroll
-    for (int v = 0; v < V; ++v) pack.at[v] = v * lanes < left ? __ldg(first + v * lanes) : T(0);
+    for (int v = 0; v < V; ++v) pack.at[v] = v * lanes < left ? load_pack<1>(first + v * lanes).at[0] : E{};
     return pack;
   }
 }
@@ -38,10 +37,11 @@ PLUMB_DEVICE Pack<T, V> load_columns(const T* first, int lanes, Index left) {
 /// step)`, whose sum could wrap: 109 us against 152 on a banded matrix, H200).
 template <int V, int Batch, bool Apart = false, class T>
 PLUMB_DEVICE void add_entries(const In<T>& in, unsigned begin, unsigned end, unsigned step, Index column,
-                              int lanes, T (&sum)[V]) {
+                              int lanes, scalar_t<T> (&sum)[V]) {
+  using E = in_t<T>;
   const std::int32_t* col = in.A.col;
-  const T* val = in.A.val;
-  const T* b = in.B.data + column;
+  const E* val = in.A.val;
+  const E* b = in.B.data + column;
   const Index ld = in.B.ld, left = in.B.cols - column;
   const auto load = [&](std::int32_t c) {
     return load_columns<V, Apart>(b + static_cast<Index>(c) * ld, lanes, left);
@@ -49,26 +49,26 @@ PLUMB_DEVICE void add_entries(const In<T>& in, unsigned begin, unsigned end, uns
   unsigned k = begin;  // nnz < 2^31 and Batch * step <= 1024: k does not wrap
   for (; k + (Batch - 1) * step < end; k += Batch * step) {
     std::int32_t c[Batch];
-    T a[Batch];
-    Pack<T, V> x[Batch];
+    scalar_t<T> a[Batch];
+    Pack<E, V> x[Batch];
 #pragma unroll
-    for (int u = 0; u < Batch; ++u) c[u] = __ldg(col + k + u * step), a[u] = __ldg(val + k + u * step);
+    for (int u = 0; u < Batch; ++u) c[u] = __ldg(col + k + u * step), a[u] = load_value(val + k + u * step);
 #pragma unroll
     for (int u = 0; u < Batch; ++u) x[u] = load(c[u]);
 #pragma unroll
     for (int u = 0; u < Batch; ++u) {
 #pragma unroll
-      for (int v = 0; v < V; ++v) sum[v] += a[u] * x[u].at[v];
+      for (int v = 0; v < V; ++v) sum[v] += a[u] * value(x[u].at[v]);
     }
   }
   if (Batch > 1 && k < end) {
     constexpr int kMost = Batch > 1 ? Batch - 1 : 1;
     std::int32_t c[kMost];
-    T a[kMost];
-    Pack<T, V> x[kMost];
+    scalar_t<T> a[kMost];
+    Pack<E, V> x[kMost];
 #pragma unroll
     for (int u = 0; u < kMost; ++u) {
-      if (k + u * step < end) c[u] = __ldg(col + k + u * step), a[u] = __ldg(val + k + u * step);
+      if (k + u * step < end) c[u] = __ldg(col + k + u * step), a[u] = load_value(val + k + u * step);
     }
 #pragma unroll
     for (int u = 0; u < kMost; ++u) {
@@ -78,7 +78,7 @@ PLUMB_DEVICE void add_entries(const In<T>& in, unsigned begin, unsigned end, uns
     for (int u = 0; u < kMost; ++u) {
       if (k + u * step < end) {
 #pragma unroll
-        for (int v = 0; v < V; ++v) sum[v] += a[u] * x[u].at[v];
+        for (int v = 0; v < V; ++v) sum[v] += a[u] * value(x[u].at[v]);
       }
     }
   }
@@ -122,32 +122,15 @@ PLUMB_DEVICE int scatter_slots(T (&sum)[V], int lane) {
 template <int Slots, int V>
 constexpr int kScattered = V > Slots ? V / Slots : 1;
 
-/// c[0..V) = sum in one store; c is aligned to it. `streamed` marks it as not read again soon, so that it
-/// leaves the caches to B.
-template <int V, class T>
-PLUMB_DEVICE void store_pack(T* c, const T* sum, bool streamed = true) {
-  if (!streamed) {
-    store_vector<V>(c, sum);
-  } else if constexpr (V == 1) {
-    __stcs(c, sum[0]);
-  } else if constexpr (V == 4) {
-    __stcs(reinterpret_cast<float4*>(c), make_float4(sum[0], sum[1], sum[2], sum[3]));
-  } else if constexpr (sizeof(T) == 4) {
-    __stcs(reinterpret_cast<float2*>(c), make_float2(sum[0], sum[1]));
-  } else {
-    __stcs(reinterpret_cast<double2*>(c), make_double2(sum[0], sum[1]));
-  }
-}
-
 /// A lane's columns of a row of C from `first` on, as load_columns() has them.
-template <int V, bool Apart, class T>
-PLUMB_DEVICE void store_columns(T* first, const T* sum, int lanes, Index left) {
+template <int V, bool Apart, class O, class S>
+PLUMB_DEVICE void store_columns(O* first, const S* sum, int lanes, Index left) {
   if constexpr (!Apart) {
     store_pack<V>(first, sum);
   } else {
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      if (v * lanes < left) __stcs(first + v * lanes, sum[v]);
+      if (v * lanes < left) store_value(first + v * lanes, sum[v]);
     }
   }
 }

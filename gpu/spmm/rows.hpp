@@ -24,27 +24,57 @@ struct Rows {
   unsigned cut = ~0u;                   // longer rows are left to the parts
   unsigned part_blocks = 0;             // blocks before those of rows: a warp per part, all of it slots
   Index parts = 0;
-  const Part* part = nullptr;  // (parts)
-  T* partial = nullptr;        // (places, partial_ld)
+  const Part* part = nullptr;      // (parts)
+  scalar_t<T>* partial = nullptr;  // (places, partial_ld)
   Index partial_ld = 0;
   Index first_panel = 0;
 };
 
-/// Entries [begin, end) by one slot of a group; the sums of all slots go to c[column ...], unless it is null.
+/// Where the sums of a row go: a row of C, or one of the partial sums, which are kept as they were summed.
+template <class T, bool = kHoldsSums<T>>
+struct Place {
+  scalar_t<T>* row = nullptr;
+  PLUMB_DEVICE void in_c(out_t<T>* c) { row = c; }
+  PLUMB_DEVICE void in_partial(scalar_t<T>* partial) { row = partial; }
+  [[nodiscard]] PLUMB_DEVICE bool any() const { return row != nullptr; }
+  template <class F>
+  PLUMB_DEVICE void store(F f) const {
+    f(row);
+  }
+};
+template <class T>
+struct Place<T, false> {
+  out_t<T>* c = nullptr;
+  scalar_t<T>* partial = nullptr;
+  PLUMB_DEVICE void in_c(out_t<T>* row) { c = row; }
+  PLUMB_DEVICE void in_partial(scalar_t<T>* row) { partial = row; }
+  [[nodiscard]] PLUMB_DEVICE bool any() const { return c != nullptr || partial != nullptr; }
+  template <class F>
+  PLUMB_DEVICE void store(F f) const {
+    if (c != nullptr)
+      f(c);
+    else
+      f(partial);
+  }
+};
+
+/// Entries [begin, end) by one slot of a group; the sums of all slots go to `place`, from `column` on, if it is any.
 /// Lanes and Slots are 0 where `lanes` and `slots` are known at run time only. All 32 lanes call it.
 template <int V, int Lanes, int Slots, int Batch, bool Apart, class T>
-PLUMB_DEVICE void sum_and_store(const In<T>& in, unsigned begin, unsigned end, Index column, T* c, int lane,
-                                int lanes, int slots) {
+PLUMB_DEVICE void sum_and_store(const In<T>& in, unsigned begin, unsigned end, Index column, Place<T> place,
+                                int lane, int lanes, int slots) {
   const int slot = (lane >> (__ffs(lanes) - 1)) & (slots - 1);
-  T sum[V] = {};
-  if (c != nullptr) add_entries<V, Batch, Apart>(in, begin + slot, end, slots, column, lanes, sum);
+  scalar_t<T> sum[V] = {};
+  if (place.any()) add_entries<V, Batch, Apart>(in, begin + slot, end, slots, column, lanes, sum);
   if constexpr (Slots > 0 && !Apart) {
     const int first = scatter_slots<Lanes, Slots>(sum, lane);
     constexpr int kColumns = kScattered<Slots, V>, kSame = Slots > V ? Slots / V : 1;
-    if (c != nullptr && slot % kSame == 0) store_pack<kColumns>(c + column + first, sum, Slots == 1);
+    if (place.any() && slot % kSame == 0)
+      place.store([&](auto* row) { store_pack<kColumns>(row + column + first, sum, Slots == 1); });
   } else {
     join_slots(sum, lanes, slots);
-    if (c != nullptr && slot == 0) store_columns<V, Apart>(c + column, sum, lanes, in.B.cols - column);
+    if (place.any() && slot == 0)
+      place.store([&](auto* row) { store_columns<V, Apart>(row + column, sum, lanes, in.B.cols - column); });
   }
 }
 
@@ -62,12 +92,15 @@ PLUMB_DEVICE void sum_part(const In<T>& in, const Out<T>& out, const Rows<T>& wo
   const int lanes = Lanes > 0 ? Lanes : work.lanes;
   const Index p = static_cast<Index>(blockIdx.x) * (kRowThreads / 32) + threadIdx.x / 32;
   Part part{0, 0, 0, 0};
-  T* c = nullptr;
+  Place<T> place;
   if (p < work.parts && inside) {
     part = work.part[p];
-    c = part.place < 0 ? out.C.data + part.row * out.C.ld : work.partial + part.place * work.partial_ld;
+    if (part.place < 0)
+      place.in_c(out.C.data + part.row * out.C.ld);
+    else
+      place.in_partial(work.partial + part.place * work.partial_ld);
   }
-  sum_and_store<V, Lanes, (Lanes > 0 ? 32 / Lanes : 0), Batch, Apart>(in, part.begin, part.end, column, c,
+  sum_and_store<V, Lanes, (Lanes > 0 ? 32 / Lanes : 0), Batch, Apart>(in, part.begin, part.end, column, place,
                                                                       lane, lanes, 32 / lanes);
 }
 
@@ -89,13 +122,13 @@ __global__ void __launch_bounds__(kRowThreads) spmm_rows(In<T> in, Out<T> out, R
     return sum_part<V, Lanes, Batch, Apart>(in, out, work, column, inside, lane);
   const Index at = team_of<T>(work, lanes * slots);
   unsigned begin = 0, end = 0;
-  T* c = nullptr;
+  Place<T> place;
   if (at < work.count && inside) {
     const Index i = work.order != nullptr ? work.order[at] : at;
     begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
-    if (end - begin <= work.cut) c = out.C.data + i * out.C.ld;
+    if (end - begin <= work.cut) place.in_c(out.C.data + i * out.C.ld);
   }
-  sum_and_store<V, Lanes, Slots, Batch, Apart>(in, begin, end, column, c, lane, lanes, slots);
+  sum_and_store<V, Lanes, Slots, Batch, Apart>(in, begin, end, column, place, lane, lanes, slots);
 }
 
 /// Lanes that cover `columns` columns with V each: a power of two up to 32.
@@ -109,7 +142,7 @@ inline int lanes_for(Index columns, int v) {
 /// a row and equally wide: 40 columns as 32 and 8 took 228 us where 40 at once take 172 (power law, H200).
 template <class T>
 int panel_lanes(Index b_rows, Index columns, int v, long long cache) {
-  const auto pack = static_cast<int>(sizeof(T)) * v;
+  const auto pack = static_cast<int>(sizeof(in_t<T>)) * v;
   const int whole = lanes_for(columns, v);
   for (int lanes = whole; lanes == whole || lanes * pack >= 128; lanes /= 2) {
     const bool even = lanes == whole || columns % (lanes * v) == 0;
@@ -156,7 +189,10 @@ void launch_rows(const Rows<T>& work, const In<T>& in, const Out<T>& out, Contex
 /// With lanes and slots of `work`, known at run time, and packs of V elements.
 template <int Batch, class T>
 void run_rows(int v, const Rows<T>& work, const In<T>& in, const Out<T>& out, Context& context) {
-  if constexpr (sizeof(T) == 4) {
+  if constexpr (kPackOf<in_t<T>> >= 8) {
+    if (v == 8) return launch_rows<T, 8, 0, 0, Batch>(work, in, out, context);
+  }
+  if constexpr (kPackOf<in_t<T>> >= 4) {
     if (v == 4) return launch_rows<T, 4, 0, 0, Batch>(work, in, out, context);
   }
   if (v == 2) return launch_rows<T, 2, 0, 0, Batch>(work, in, out, context);
@@ -171,11 +207,25 @@ void run_rows(int v, const Rows<T>& work, const In<T>& in, const Out<T>& out, Co
 }
 
 /// As run_rows<4>, with the lanes and slots that lanes_for() and slots_for() give compiled in, where packs
-/// have 16 bytes and lanes are four or more.
+/// have 16 bytes and lanes are four or more, of 16-bit elements one or more.
 template <class T>
 void run_shaped_rows(int v, const Rows<T>& work, const In<T>& in, const Out<T>& out, Context& context) {
-  constexpr int kV = 16 / sizeof(T);
+  constexpr int kV = kPackOf<in_t<T>>;
   const int shape = v == kV ? work.lanes * 10 + work.slots : 0;
+  if constexpr (kV >= 8) {  // rows of 8 and 16 columns are whole in one lane and in two
+    switch (shape) {
+      case 11:
+        return launch_rows<T, kV, 1, 1, 4>(work, in, out, context);
+      case 14:
+        return launch_rows<T, kV, 1, 4, 4>(work, in, out, context);
+      case 21:
+        return launch_rows<T, kV, 2, 1, 4>(work, in, out, context);
+      case 24:
+        return launch_rows<T, kV, 2, 4, 4>(work, in, out, context);
+      default:
+        break;
+    }
+  }
   switch (shape) {
     case 41:
       return launch_rows<T, kV, 4, 1, 4>(work, in, out, context);

@@ -71,8 +71,9 @@ constexpr int kJoinColumns = 32;
 template <class T>
 __global__ void __launch_bounds__(kJoinWarps* kJoinColumns)
     spmm_join_parts(const CutRow* cut_row /* (cut_rows) */, Index cut_rows, Index many, Index tiles,
-                    const T* partial /* (places, ld) */, Index ld, Out<T> out) {
-  __shared__ T sums[kJoinWarps][kJoinColumns];
+                    const scalar_t<T>* partial /* (places, ld) */, Index ld, Out<T> out) {
+  using S = scalar_t<T>;
+  __shared__ S sums[kJoinWarps][kJoinColumns];
   const int lane = static_cast<int>(threadIdx.x) % kJoinColumns,
             warp = static_cast<int>(threadIdx.x) / kJoinColumns;
   const Index block = blockIdx.x, shared = many * tiles;
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(kJoinWarps* kJoinColumns)
   const CutRow cut = cut_row[unit / tiles];
   const Index column = unit % tiles * kJoinColumns + lane;
   const bool inside = column < out.C.cols;
-  T sum = T(0);
+  S sum = 0;
   wait_for_primary();
   if (inside) {
 #pragma unroll 8
@@ -98,7 +99,7 @@ __global__ void __launch_bounds__(kJoinWarps* kJoinColumns)
     if (warp > 0) return;
     sum = sums[0][lane];
   }
-  if (inside) out.C.data[cut.row * out.C.ld + column] = sum;
+  if (inside) out.C.data[cut.row * out.C.ld + column] = stored<out_t<T>>(sum);
 }
 
 /// Takes the split into `work`, with partial sums from workspace.
@@ -109,7 +110,7 @@ void take_split(const Split& split, Index n, Rows<T>& work, Context& context) {
   work.parts = split.parts;
   work.part = split.part;
   work.partial_ld = ceil_div(n, 4) * 4;  // packs of 16 bytes stay aligned
-  work.partial = workspace_of<T>(split.places * work.partial_ld, context);
+  work.partial = workspace_of<scalar_t<T>>(split.places * work.partial_ld, context);
 }
 
 template <class T>

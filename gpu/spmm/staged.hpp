@@ -12,7 +12,7 @@ constexpr int kStagedThreads = 128;
 template <class T, int Columns>
 __global__ void __launch_bounds__(kStagedThreads) spmm_staged_rows(In<T> in, Out<T> out) {
   __shared__ std::int32_t staged_col[kStagedThreads / 32][32];
-  __shared__ T staged_val[kStagedThreads / 32][32];
+  __shared__ scalar_t<T> staged_val[kStagedThreads / 32][32];
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const Index i = static_cast<Index>(blockIdx.x) * (kStagedThreads / 32) + warp;
   if (i >= out.C.rows) return;  // whole warps
@@ -20,27 +20,27 @@ __global__ void __launch_bounds__(kStagedThreads) spmm_staged_rows(In<T> in, Out
   for (Index panel = static_cast<Index>(blockIdx.y) * (32 * Columns); panel < n;
        panel += static_cast<Index>(gridDim.y) * (32 * Columns)) {
     const Index column = panel + lane;
-    T sum[Columns] = {};
+    scalar_t<T> sum[Columns] = {};
     for (Index chunk = begin; chunk < end; chunk += 32) {
       const int count = static_cast<int>(end - chunk < 32 ? end - chunk : 32);
       __syncwarp();  // the chunk before is read
       if (lane < count)
         staged_col[warp][lane] = __ldg(in.A.col + chunk + lane),
-        staged_val[warp][lane] = __ldg(in.A.val + chunk + lane);
+        staged_val[warp][lane] = load_value(in.A.val + chunk + lane);
       __syncwarp();
 #pragma unroll 4
       for (int s = 0; s < count; ++s) {
-        const T* b = in.B.data + staged_col[warp][s] * in.B.ld + column;
-        const T a = staged_val[warp][s];
+        const in_t<T>* b = in.B.data + staged_col[warp][s] * in.B.ld + column;
+        const scalar_t<T> a = staged_val[warp][s];
 #pragma unroll
         for (int u = 0; u < Columns; ++u) {
-          if (column + 32 * u < n) sum[u] += a * __ldg(b + 32 * u);
+          if (column + 32 * u < n) sum[u] += a * load_value(b + 32 * u);
         }
       }
     }
 #pragma unroll
     for (int u = 0; u < Columns; ++u) {
-      if (column + 32 * u < n) out.C(i, column + 32 * u) = sum[u];
+      if (column + 32 * u < n) out.C(i, column + 32 * u) = stored<out_t<T>>(sum[u]);
     }
   }
 }

@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kThreads) spmv_thread_per_row(Problem<T> p, In
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= in.A.rows) return;
   const Index end = in.A.row_ptr[i + 1];
-  T sum = T(0);
+  scalar_t<T> sum = 0;
   for (Index k = in.A.row_ptr[i]; k < end; ++k) sum += product(in, k);
   finish_row(p, out.y.data, i, sum);
 }
@@ -30,7 +30,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   launch(spmv_thread_per_row<T>, ceil_div(in.A.rows, kThreads), kThreads, 0, context.stream, p, in, out);
 }
 
-PLUMB_REGISTER(Spmv, "01_thread_per_row", run, float, double);
+PLUMB_REGISTER(Spmv, "01_thread_per_row", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

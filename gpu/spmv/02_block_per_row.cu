@@ -17,7 +17,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_block_per_row(p, in, out, context);
 }
 
-PLUMB_REGISTER(Spmv, "02_block_per_row", run, float, double);
+PLUMB_REGISTER(Spmv, "02_block_per_row", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

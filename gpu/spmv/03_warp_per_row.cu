@@ -17,7 +17,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_vector_per_row(32, p, in, out, context);
 }
 
-PLUMB_REGISTER(Spmv, "03_warp_per_row", run, float, double);
+PLUMB_REGISTER(Spmv, "03_warp_per_row", run, float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -28,7 +28,8 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_stream(static_cast<const StreamStart*>(context.plan), p, in, out, context);
 }
 
-PLUMB_REGISTER_WITH(Spmv, "07_stream", (run<T>, {}, nullptr, prepare<T>), float, double);
+PLUMB_REGISTER_WITH(Spmv, "07_stream", (run<T>, {}, nullptr, prepare<T>), float, double, f16, bf16, f16_f32,
+                    bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -30,7 +30,8 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_flat(*static_cast<const FlatPlan<T>*>(context.plan), p, in, out, context);
 }
 
-PLUMB_REGISTER_WITH(Spmv, "08_flat", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
+PLUMB_REGISTER_WITH(Spmv, "08_flat", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double, f16, bf16,
+                    f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -29,7 +29,8 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_merge_path(*static_cast<const MergePlan<T>*>(context.plan), p, in, out, context);
 }
 
-PLUMB_REGISTER_WITH(Spmv, "12_merge_path", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
+PLUMB_REGISTER_WITH(Spmv, "12_merge_path", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double, f16,
+                    bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

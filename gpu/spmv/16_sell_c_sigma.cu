@@ -34,8 +34,8 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_sell(*static_cast<const Sell<T>*>(context.plan), p, in, out, context);
 }
 
-PLUMB_REGISTER_WITH(Spmv, "16_sell_c_sigma", (run<T>, {}, supports<T>, prepare<T>, release<T>), float,
-                    double);
+PLUMB_REGISTER_WITH(Spmv, "16_sell_c_sigma", (run<T>, {}, supports<T>, prepare<T>, release<T>), float, double,
+                    f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

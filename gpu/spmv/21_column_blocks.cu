@@ -35,7 +35,8 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_column_blocks(*static_cast<const ColumnBlocks<T>*>(context.plan), p, in, out, context);
 }
 
-PLUMB_REGISTER_WITH(Spmv, "21_column_blocks", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
+PLUMB_REGISTER_WITH(Spmv, "21_column_blocks", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double,
+                    f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

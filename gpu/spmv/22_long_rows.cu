@@ -31,7 +31,8 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_long_rows(*static_cast<const LongRowsPlan<T>*>(context.plan), p, in, out, context);
 }
 
-PLUMB_REGISTER_WITH(Spmv, "22_long_rows", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double);
+PLUMB_REGISTER_WITH(Spmv, "22_long_rows", (run<T>, {}, nullptr, prepare<T>, release<T>), float, double, f16,
+                    bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -21,20 +21,15 @@ void* prepare(const Spmv::Problem<T>& p, const Spmv::In<T, Space::device>& in,
   return new CusparseSpmv<T>(p, in, out, context, CUSPARSE_SPMV_CSR_ALG1);
 }
 
-const Register<Spmv, float, Space::device> f32{
-    "80_cusparse_alg1",
-    cusparse_run<float>,
-    Traits{}.of_library().not_reproducible().align(16).flushes_subnormals().for_finite_inputs(),
-    cusparse_supports<float>,
-    prepare<float>,
-    cusparse_release<float>};
-const Register<Spmv, double, Space::device> f64{
-    "80_cusparse_alg1",
-    cusparse_run<double>,
-    Traits{}.of_library().not_reproducible().align(16).for_finite_inputs(),
-    cusparse_supports<double>,
-    prepare<double>,
-    cusparse_release<double>};
+template <class T>
+constexpr Traits kTraits =
+    Traits{}.of_library().not_reproducible().align(16).flushes_subnormals().for_finite_inputs();
+template <>
+constexpr Traits kTraits<double> = Traits{}.of_library().not_reproducible().align(16).for_finite_inputs();
+
+PLUMB_REGISTER_WITH(Spmv, "80_cusparse_alg1",
+                    (cusparse_run<T>, kTraits<T>, cusparse_supports<T>, prepare<T>, cusparse_release<T>),
+                    float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

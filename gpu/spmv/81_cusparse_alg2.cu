@@ -23,7 +23,7 @@ void* prepare(const Spmv::Problem<T>& p, const Spmv::In<T, Space::device>& in,
 PLUMB_REGISTER_WITH(Spmv, "81_cusparse_alg2",
                     (cusparse_run<T>, Traits{}.of_library().align(16).for_finite_inputs(),
                      cusparse_supports<T>, prepare<T>, cusparse_release<T>),
-                    float, double);
+                    float, double, f16, bf16, f16_f32, bf16_f32);
 
 }  // namespace
 }  // namespace plumb

@@ -9,10 +9,10 @@ constexpr int kRowThreads = 128;
 
 template <class T>
 __global__ void __launch_bounds__(kRowThreads) spmv_block_per_row(Problem<T> p, In<T> in, Out<T> out) {
-  __shared__ T scratch[kRowThreads / 32];
+  __shared__ scalar_t<T> scratch[kRowThreads / 32];
   const Index i = blockIdx.x;
   const Index end = in.A.row_ptr[i + 1];
-  T sum = T(0);
+  scalar_t<T> sum = 0;
   for (Index k = in.A.row_ptr[i] + static_cast<Index>(threadIdx.x); k < end; k += kRowThreads)
     sum += product(in, k);
   sum = sum_block<kRowThreads>(sum, scratch);

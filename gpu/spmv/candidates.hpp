@@ -98,15 +98,15 @@ Features features_of(const Problem<T>& p, const In<T>& in, const HostArray<std::
   constexpr Index kSector = 32;
   Features f{};
   f.rows = in.A.rows, f.cols = in.A.cols, f.nnz = in.A.nnz;
-  f.a = (static_cast<double>(f.nnz) * (sizeof(T) + 4) + static_cast<double>(f.rows) * 4) / kMega;
-  f.x = static_cast<double>(f.cols) * sizeof(T) / kMega;
-  f.y = static_cast<double>(f.rows) * sizeof(T) * (p.beta == T(0) ? 1 : 2) / kMega;
+  f.a = (static_cast<double>(f.nnz) * (sizeof(in_t<T>) + 4) + static_cast<double>(f.rows) * 4) / kMega;
+  f.x = static_cast<double>(f.cols) * sizeof(in_t<T>) / kMega;
+  f.y = static_cast<double>(f.rows) * sizeof(out_t<T>) * (p.beta == scalar_t<T>(0) ? 1 : 2) / kMega;
   f.block_width = column_block_width<T>(f.cols, f.nnz);
   if (f.rows == 0 || f.nnz == 0) return f;
   take_lengths(row_ptr, f);
   constexpr Index kWindows = 64;
   f.slots = slots_of(row_ptr, ceil_div(ceil_div(f.rows, kSellWindow), kWindows));
-  f.fresh = fresh_share(in.A.col, f.nnz, kSector / static_cast<Index>(sizeof(T)), context);
+  f.fresh = fresh_share(in.A.col, f.nnz, kSector / static_cast<Index>(sizeof(in_t<T>)), context);
   f.per_segment = entries_per_segment(in, row_ptr, f.block_width, context);
   return f;
 }
@@ -180,13 +180,13 @@ Work work_of_column_blocks(const Features& f) {
               most = 2 * blocks <= many ? many : 4 * many + blocks, even = ceil_div(f.nnz, most),
               target = even < kChunk<T> ? kChunk<T> : even;
   const double ranges = static_cast<double>(ceil_div(f.nnz, target)), nnz = static_cast<double>(f.nnz),
-               size = sizeof(T), segments = nnz / f.per_segment,
+               size = sizeof(in_t<T>), segments = nnz / f.per_segment,
                copied = ranges * static_cast<double>(f.block_width) * size;
   return {2,
           static_cast<double>(ceil_div(target, kColumnBlockThreads * kLaneSlots<T>)),
           nnz / 32,
           (ranges * kColumnBlockThreads + static_cast<double>(f.rows)) / 32,
-          (nnz * (size + 2) + copied + segments * size * 2) / 1e6 + f.y,
+          (nnz * (size + 2) + copied + segments * sizeof(scalar_t<T>) * 2) / 1e6 + f.y,
           segments};
 }
 
@@ -205,7 +205,7 @@ Work work_of(const Candidate& c, const HostArray<std::int32_t>& row_ptr, const F
       return work_of_tiles<kStreamTile, kStreamThreads>(1, f.nnz + f.rows,
                                                         ceil_div(f.longest, kStreamThreads), f);
     case Kernel::sell:
-      return work_of_sell(f, sizeof(T));
+      return work_of_sell(f, sizeof(in_t<T>));
     case Kernel::blocks:
       return work_of_blocks(row_ptr, f);
     case Kernel::column_blocks:
@@ -267,8 +267,8 @@ inline Keeping keeping_of(const Candidate& c, const HostArray<std::int32_t>& row
 template <class T>
 struct Candidates : CandidateList<Spmv, T> {
   static constexpr auto& kNames = spmv::kNames;
-  static constexpr auto& kModels = Costs<T>::model;
-  static constexpr auto& kPreparations = Costs<T>::preparation;
+  static constexpr auto& kModels = Costs<scalar_t<T>>::model;
+  static constexpr auto& kPreparations = Costs<scalar_t<T>>::preparation;
   struct Kept {
     int width = 2;  // lanes of a row, of the vector kernel
     LongRowsPlan<T> long_rows{};
@@ -284,7 +284,9 @@ struct Candidates : CandidateList<Spmv, T> {
         row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream),
         f(features_of(p, in, row_ptr, context)) {}
   Terms terms(int c) const { return terms_of<T>(kCandidate[c], row_ptr, f); }
-  Terms preparation(int c) const { return plumb::terms_of(keeping_of(kCandidate[c], row_ptr, f, sizeof(T))); }
+  Terms preparation(int c) const {
+    return plumb::terms_of(keeping_of(kCandidate[c], row_ptr, f, sizeof(in_t<T>)));
+  }
   Kept keep(int number, Context& context) const {
     const Candidate& c = kCandidate[number];
     Kept kept;

@@ -16,7 +16,8 @@ namespace spmv {
 constexpr int kColumnBlockThreads = 1024;
 constexpr int kColumnBlockWarps = kColumnBlockThreads / 32;
 template <class T>
-constexpr int kLaneSlots = sizeof(T) == 4 ? 8 : 4;  // twice, for two chunks in flight, in 64 registers
+constexpr int kLaneSlots = sizeof(scalar_t<T>) == 4 ? 8
+                                                    : 4;  // twice, for two chunks in flight, in 64 registers
 template <class T>
 constexpr int kChunk = 32 * kLaneSlots<T>;
 
@@ -38,49 +39,36 @@ struct ColumnBlocks {
   SlotRange* range = nullptr;              // (ranges)
   std::uint16_t* col = nullptr;            // (slots): column less the block's first
   std::uint8_t* flags = nullptr;           // (slots / kLaneSlots): bit j set where slot j starts a segment
-  T* val = nullptr;                        // (slots)
+  in_t<T>* val = nullptr;                  // (slots)
   std::int32_t* first_segment = nullptr;   // (slots / kChunk): segments that start before the chunk
   const std::int32_t* join_ptr = nullptr;  // (words + 1)
   SegmentJoin* join = nullptr;             // (join_ptr[words]), by block within a word
-  T* partial = nullptr;                    // (segments)
+  scalar_t<T>* partial = nullptr;          // (segments)
 };
 
 /// What a lane takes of a chunk, loaded 8 or 16 bytes at a time: slots are a multiple of kLaneSlots, and the arrays
 /// 256-byte aligned.
 template <class T>
-struct LaneSlots;
-template <>
-struct LaneSlots<float> {
-  uint4 col;
-  float4 low, high;
-  PLUMB_DEVICE void load(const std::uint16_t* c, const float* v) {
-    col = __ldg(reinterpret_cast<const uint4*>(c));
-    low = __ldg(reinterpret_cast<const float4*>(v)), high = __ldg(reinterpret_cast<const float4*>(v) + 1);
+struct LaneSlots {
+  using E = in_t<T>;
+  static constexpr int kSlots = kLaneSlots<T>, kOne = kSlots < kPackOf<E> ? kSlots : kPackOf<E>;
+  Pack<std::uint16_t, kSlots> col;
+  Pack<E, kOne> val[kSlots / kOne];
+  PLUMB_DEVICE void load(const std::uint16_t* c, const E* v) {
+    col = load_pack<kSlots>(c);
+#pragma unroll
+    for (int i = 0; i < kSlots / kOne; ++i) val[i] = load_pack<kOne>(v + i * kOne);
   }
-  PLUMB_DEVICE void spread(std::uint32_t (&c)[4], float (&v)[8]) const {
-    c[0] = col.x, c[1] = col.y, c[2] = col.z, c[3] = col.w;
-    v[0] = low.x, v[1] = low.y, v[2] = low.z, v[3] = low.w;
-    v[4] = high.x, v[5] = high.y, v[6] = high.z, v[7] = high.w;
-  }
-};
-template <>
-struct LaneSlots<double> {
-  uint2 col;
-  double2 low, high;
-  PLUMB_DEVICE void load(const std::uint16_t* c, const double* v) {
-    col = __ldg(reinterpret_cast<const uint2*>(c));
-    low = __ldg(reinterpret_cast<const double2*>(v)), high = __ldg(reinterpret_cast<const double2*>(v) + 1);
-  }
-  PLUMB_DEVICE void spread(std::uint32_t (&c)[2], double (&v)[4]) const {
-    c[0] = col.x, c[1] = col.y;
-    v[0] = low.x, v[1] = low.y, v[2] = high.x, v[3] = high.y;
+  PLUMB_DEVICE void spread(int (&c)[kSlots], scalar_t<T> (&v)[kSlots]) const {
+#pragma unroll
+    for (int j = 0; j < kSlots; ++j) c[j] = col.at[j], v[j] = value(val[j / kOne].at[j % kOne]);
   }
 };
 
 /// x[0, count) to shared memory by the whole block; 16 bytes at a time where x allows it.
-template <class T>
-PLUMB_DEVICE void copy_slice(const T* x, int count, T* slice /* (count), shared, 16-byte aligned */) {
-  constexpr int kItems = 16 / static_cast<int>(sizeof(T));
+template <class E>
+PLUMB_DEVICE void copy_slice(const E* x, int count, E* slice /* (count), shared, 16-byte aligned */) {
+  constexpr int kItems = kPackOf<E>;
   int done = 0;
   if (reinterpret_cast<std::uintptr_t>(x) % 16 == 0) {
     const auto* from = reinterpret_cast<const uint4*>(x);
@@ -92,18 +80,19 @@ PLUMB_DEVICE void copy_slice(const T* x, int count, T* slice /* (count), shared,
   }
 #pragma unroll 8
   for (int i = done + static_cast<int>(threadIdx.x); i < count; i += kColumnBlockThreads)
-    slice[i] = __ldg(x + i);
+    slice[i] = load_pack<1>(x + i).at[0];
 }
 
 // partial[s] = sum of segment s, for the segments of one range.
 template <class T>
 __global__ void __launch_bounds__(kColumnBlockThreads, 1)
-    spmv_column_block(ColumnBlocks<T> m, const T* x /* (cols) */) {
+    spmv_column_block(ColumnBlocks<T> m, const in_t<T>* x /* (cols) */) {
+  using S = scalar_t<T>;
   constexpr int kSlots = kLaneSlots<T>, kStep = kChunk<T>;
-  PLUMB_DYNAMIC_SHARED(T, slice);        // (width)
-  __shared__ T head[kColumnBlockWarps];  // what a warp has of the segment that was open before it
-  __shared__ T tail[kColumnBlockWarps];  // and of the one it leaves open
-  __shared__ T closed_sum[kColumnBlockWarps][kStep];     // of a chunk, so that they leave in whole lines
+  PLUMB_DYNAMIC_SHARED(in_t<T>, slice);  // (width)
+  __shared__ S head[kColumnBlockWarps];  // what a warp has of the segment that was open before it
+  __shared__ S tail[kColumnBlockWarps];  // and of the one it leaves open
+  __shared__ S closed_sum[kColumnBlockWarps][kStep];     // of a chunk, so that they leave in whole lines
   __shared__ std::int32_t left_open[kColumnBlockWarps];  // that segment; -1 where none starts in the warp
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   let_dependent_begin();
@@ -129,20 +118,20 @@ __global__ void __launch_bounds__(kColumnBlockThreads, 1)
   copy_slice(x + first, static_cast<int>(m.cols - first < m.width ? m.cols - first : m.width), slice);
   __syncthreads();
 
-  T carry = T(0);  // of the open segment, from the chunks before
-  int open = -1;   // that segment, once one starts in this warp
+  S carry = 0;    // of the open segment, from the chunks before
+  int open = -1;  // that segment, once one starts in this warp
   for (Index chunk = warp * share; chunk < stop; ++chunk) {
     const Index left = range.end - (range.begin + chunk * kStep + lane * kSlots);
     const int valid = left < kSlots ? static_cast<int>(left) : kSlots;
-    std::uint32_t c[kSlots / 2];
-    T v[kSlots];
+    int c[kSlots];
+    S v[kSlots];
     next.spread(c, v);
     const unsigned flags = next_flags;
     const int before_chunk = next_first;
     if (chunk + 1 < stop) fetch(chunk + 1);
 
     const int mine = __popc(flags), count = scan_lanes(mine, lane);
-    T sum = T(0), until_flag = T(0);
+    S sum = 0, until_flag = 0;
     int closed = 0;
 #pragma unroll
     for (int j = 0; j < kSlots; ++j) {
@@ -152,9 +141,9 @@ __global__ void __launch_bounds__(kColumnBlockThreads, 1)
         else
           closed_sum[warp][count - mine + closed] = sum;
         ++closed;
-        sum = T(0);
+        sum = 0;
       }
-      if (j < valid) sum += v[j] * slice[c[j / 2] >> 16 * (j % 2) & 0xffffu];
+      if (j < valid) sum += v[j] * value(slice[c[j]]);
     }
 
     // The sum since the last flag, over the lanes up to this one.
@@ -163,11 +152,11 @@ __global__ void __launch_bounds__(kColumnBlockThreads, 1)
     const int from = up_to != 0 ? 31 - __clz(static_cast<int>(up_to)) : 0;
 #pragma unroll
     for (int d = 1; d < 32; d *= 2) {
-      const T up = __shfl_up_sync(kAllLanes, sum, d);
+      const S up = __shfl_up_sync(kAllLanes, sum, d);
       if (lane - d >= from) sum += up;
     }
-    T before = __shfl_up_sync(kAllLanes, sum, 1);
-    if (lane == 0) before = T(0);
+    S before = __shfl_up_sync(kAllLanes, sum, 1);
+    if (lane == 0) before = 0;
     if (flags != 0)
       closed_sum[warp][count - mine] = ((flagged & below) != 0 ? before : carry + before) + until_flag;
     __syncwarp();
@@ -179,7 +168,7 @@ __global__ void __launch_bounds__(kColumnBlockThreads, 1)
         head[warp] = closed_sum[warp][0];
     }
     __syncwarp();
-    const T last = __shfl_sync(kAllLanes, sum, 31);
+    const S last = __shfl_sync(kAllLanes, sum, 31);
     carry = flagged != 0 ? last : carry + last;
     if (flagged != 0) open = before_chunk + all - 1;
   }
@@ -189,7 +178,7 @@ __global__ void __launch_bounds__(kColumnBlockThreads, 1)
   }
   __syncthreads();
   if (warp == 0 && left_open[lane] >= 0) {
-    T sum = tail[lane];
+    S sum = tail[lane];
     for (int w = lane + 1; w < kColumnBlockWarps; ++w) {
       sum += head[w];
       if (left_open[w] >= 0) break;
@@ -206,7 +195,7 @@ __global__ void __launch_bounds__(256) spmv_join_segments(Problem<T> p, Out<T> o
   if (word >= m.words) return;  // whole warps
   const unsigned below = (1u << lane) - 1;
   const int end = m.join_ptr[word + 1];
-  T sum = T(0);
+  scalar_t<T> sum = 0;
   wait_for_primary();
   for (int first = m.join_ptr[word]; first < end; first += 32) {
     const SegmentJoin mine = first + lane < end ? m.join[first + lane] : SegmentJoin{0, 0};
@@ -225,8 +214,8 @@ __global__ void __launch_bounds__(256) spmv_join_segments(Problem<T> p, Out<T> o
 template <class T>
 void run_column_blocks(const ColumnBlocks<T>& m, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                        Context& context) {
-  launch(spmv_column_block<T>, m.ranges, kColumnBlockThreads, static_cast<std::size_t>(m.width) * sizeof(T),
-         context.stream, m, in.x.data);
+  launch(spmv_column_block<T>, m.ranges, kColumnBlockThreads,
+         static_cast<std::size_t>(m.width) * sizeof(in_t<T>), context.stream, m, in.x.data);
   launch_dependent(spmv_join_segments<T>, ceil_div(m.words, 256 / 32), 256, 0, context.stream, p, out, m);
 }
 

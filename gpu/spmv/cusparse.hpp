@@ -26,15 +26,17 @@ struct CusparseSpmv {
         algorithm(which) {
     std::size_t bytes = 0;
     PLUMB_CUSPARSE(cusparseSpMV_bufferSize(handle.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &p.alpha, a.get(),
-                                           x.get(), &p.beta, y.get(), kCudaType<T>, algorithm, &bytes));
+                                           x.get(), &p.beta, y.get(), kCudaType<scalar_t<T>>, algorithm,
+                                           &bytes));
     buffer = context.workspace(static_cast<std::int64_t>(bytes));
     PLUMB_CUSPARSE(cusparseSpMV_preprocess(handle.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &p.alpha, a.get(),
-                                           x.get(), &p.beta, y.get(), kCudaType<T>, algorithm, buffer));
+                                           x.get(), &p.beta, y.get(), kCudaType<scalar_t<T>>, algorithm,
+                                           buffer));
   }
 
   void run(const Spmv::Problem<T>& p) {
     PLUMB_CUSPARSE(cusparseSpMV(handle.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &p.alpha, a.get(), x.get(),
-                                &p.beta, y.get(), kCudaType<T>, algorithm, buffer));
+                                &p.beta, y.get(), kCudaType<scalar_t<T>>, algorithm, buffer));
   }
 };
 

@@ -12,8 +12,8 @@ constexpr int kFlatTile = 2048;  // entries
 template <class T>
 struct FlatPlan {
   Index tiles;
-  Index* starts;    // (tiles + 1): first row that starts at or after the tile's first entry
-  Carry<T>* carry;  // (tiles)
+  Index* starts;  // (tiles + 1): first row that starts at or after the tile's first entry
+  Carries<T> carries;
 };
 
 // Break points. Trailing empty rows start at nnz, and belong to the last tile.
@@ -30,8 +30,9 @@ static __global__ void __launch_bounds__(kFlatThreads)
 template <class T>
 __global__ void __launch_bounds__(kFlatThreads)
     spmv_flat(Problem<T> p, In<T> in, Out<T> out, const Index* starts /* (blocks + 1) */,
-              Carry<T>* carry /* (blocks) */) {
-  __shared__ T staged[kFlatTile];
+              Carries<T> carries) {
+  using S = scalar_t<T>;
+  __shared__ S staged[kFlatTile];
   const Index begin = static_cast<Index>(blockIdx.x) * kFlatTile;
   const Index end = begin + kFlatTile < in.A.nnz ? begin + kFlatTile : in.A.nnz;
   stage_products<kFlatThreads>(in, begin, static_cast<int>(end - begin), staged);
@@ -47,11 +48,13 @@ __global__ void __launch_bounds__(kFlatThreads)
   };
   sum_segments<kFlatThreads>(
       last - first + 1, staged, edge, [&](Index j) { return edge(j + 1); },
-      [&](Index j, T sum) {
-        if (j > 0)
+      [&](Index j, S sum) {
+        if (j > 0 && !kHoldsSums<T> && in.A.row_ptr[first + j] > end)
+          carries.own[blockIdx.x] = sum;
+        else if (j > 0)
           finish_row(p, out.y.data, first + j - 1, sum);
         else
-          carry[blockIdx.x] = {carried > begin ? first - 1 : -1, sum};
+          carries.carry[blockIdx.x] = {carried > begin ? first - 1 : -1, sum};
       });
 }
 
@@ -61,7 +64,7 @@ FlatPlan<T> prepare_flat(const In<T>& in, Context& context) {
   FlatPlan<T> plan;
   plan.tiles = in.A.nnz == 0 ? 1 : ceil_div(in.A.nnz, kFlatTile);
   plan.starts = static_cast<Index*>(context.workspace((plan.tiles + 1) * static_cast<Index>(sizeof(Index))));
-  plan.carry = static_cast<Carry<T>*>(context.workspace(plan.tiles * static_cast<Index>(sizeof(Carry<T>))));
+  plan.carries = make_carries<T>(plan.tiles, context);
   launch(spmv_flat_starts, ceil_div(plan.tiles + 1, kFlatThreads), kFlatThreads, 0, context.stream,
          in.A.row_ptr, in.A.rows, plan.starts, plan.tiles);
   return plan;
@@ -70,8 +73,8 @@ FlatPlan<T> prepare_flat(const In<T>& in, Context& context) {
 template <class T>
 void run_flat(const FlatPlan<T>& plan, const Problem<T>& p, const In<T>& in, const Out<T>& out,
               Context& context) {
-  launch(spmv_flat<T>, plan.tiles, kFlatThreads, 0, context.stream, p, in, out, plan.starts, plan.carry);
-  add_carries(p, plan.carry, plan.tiles, out.y.data, context.stream);
+  launch(spmv_flat<T>, plan.tiles, kFlatThreads, 0, context.stream, p, in, out, plan.starts, plan.carries);
+  add_carries<Owner::before>(p, plan.carries, out, context);
 }
 
 }  // namespace spmv

@@ -34,8 +34,8 @@ struct LongRowsPlan {
   int width = 2;                   // lanes of a row that is not long
   const LongTile* tile = nullptr;  // (tiles), by row
   const LongRow* row = nullptr;
-  T* partial = nullptr;      // (tiles)
-  unsigned* done = nullptr;  // tiles of each long row that are summed; 0 between runs
+  scalar_t<T>* partial = nullptr;  // (tiles)
+  unsigned* done = nullptr;        // tiles of each long row that are summed; 0 between runs
 };
 
 // The first blocks take a tile of a long row each; the one that finishes a row's last tile adds them up,
@@ -44,22 +44,23 @@ struct LongRowsPlan {
 template <class T, int Width, int Each>
 __global__ void __launch_bounds__(kLongThreads)
     spmv_long_rows(Problem<T> p, In<T> in, Out<T> out, LongRowsPlan<T> plan) {
-  __shared__ T scratch[kLongThreads / 32];
+  using S = scalar_t<T>;
+  __shared__ S scratch[kLongThreads / 32];
   __shared__ bool last;
   if (static_cast<Index>(blockIdx.x) < plan.tiles) {
     const LongTile tile = plan.tile[blockIdx.x];
     const Index first = tile.begin + static_cast<Index>(threadIdx.x);
     std::int32_t c[Each];
-    T v[Each], sum = T(0);
+    S v[Each], sum = 0;
 #pragma unroll
     for (int u = 0; u < Each; ++u) {
       const Index k = first + u * kLongThreads;
       c[u] = k < tile.end ? __ldcs(in.A.col + k) : -1;
-      v[u] = k < tile.end ? __ldcs(in.A.val + k) : T(0);
+      v[u] = k < tile.end ? load_value_once(in.A.val + k) : S(0);
     }
 #pragma unroll
     for (int u = 0; u < Each; ++u) {
-      if (c[u] >= 0) sum += v[u] * __ldg(in.x.data + c[u]);
+      if (c[u] >= 0) sum += v[u] * load_value(in.x.data + c[u]);
     }
     sum = sum_block<kLongThreads>(sum, scratch);
     const LongRow row = plan.row[tile.row];
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(kLongThreads)
     }
     __syncthreads();
     if (!last) return;  // the whole block
-    sum = T(0);
+    sum = 0;
     for (int t = static_cast<int>(threadIdx.x); t < row.tiles; t += kLongThreads)
       sum += __ldcg(plan.partial + row.first_tile + t);
     sum = sum_block<kLongThreads>(sum, scratch);
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(kLongThreads)
   const int lane = static_cast<int>(threadIdx.x) % Width;
   Index k[kLongRows], end[kLongRows];
   bool mine[kLongRows];
-  T sum[kLongRows];
+  S sum[kLongRows];
   const auto row_of = [&](int u) {
     return (block * kLongRows + u) * (kLongThreads / Width) + static_cast<int>(threadIdx.x) / Width;
   };
@@ -99,14 +100,14 @@ __global__ void __launch_bounds__(kLongThreads)
     k[u] = begin + lane;
   }
   std::int32_t c[kLongRows];
-  T v[kLongRows];
+  S v[kLongRows];
 #pragma unroll
   for (int u = 0; u < kLongRows; ++u) {
     c[u] = k[u] < end[u] ? __ldcs(in.A.col + k[u]) : -1;
-    v[u] = k[u] < end[u] ? __ldcs(in.A.val + k[u]) : T(0);
+    v[u] = k[u] < end[u] ? load_value_once(in.A.val + k[u]) : S(0);
   }
 #pragma unroll
-  for (int u = 0; u < kLongRows; ++u) sum[u] = c[u] >= 0 ? v[u] * __ldg(in.x.data + c[u]) : T(0);
+  for (int u = 0; u < kLongRows; ++u) sum[u] = c[u] >= 0 ? v[u] * load_value(in.x.data + c[u]) : S(0);
 #pragma unroll
   for (int u = 0; u < kLongRows; ++u) {
     for (Index e = k[u] + Width; e < end[u]; e += Width) sum[u] += product(in, e);
@@ -144,7 +145,7 @@ LongRowsPlan<T> prepare_long_rows(const In<T>& in, const HostArray<std::int32_t>
   }
   plan.width = vector_width(in.A.rows - count, in.A.nnz - entries);
   plan.tile = upload(tile, context), plan.row = upload(row, context);
-  plan.partial = workspace_of<T>(plan.tiles, context);
+  plan.partial = workspace_of<scalar_t<T>>(plan.tiles, context);
   plan.done = workspace_of<unsigned>(count, context);
   device_fill(plan.done, 0, static_cast<std::size_t>(count) * sizeof(unsigned), context.stream);
   return plan;

@@ -41,10 +41,11 @@ static __global__ void __launch_bounds__(kMergeThreads)
 template <class T>
 __global__ void __launch_bounds__(kMergeThreads)
     spmv_merge_path(Problem<T> p, In<T> in, Out<T> out, const Index* starts /* (blocks + 1) */,
-                    Carry<T>* carry /* (blocks) */) {
-  __shared__ T staged[kMergeTile];
+                    Carries<T> carries) {
+  using S = scalar_t<T>;
+  __shared__ S staged[kMergeTile];
   __shared__ std::int32_t row_end[kMergeTile];  // of the block's rows, counted from its first entry
-  __shared__ T warp_tail[kMergeThreads / 32];
+  __shared__ S warp_tail[kMergeThreads / 32];
   __shared__ int warp_ended[kMergeThreads / 32];
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const Index steps = in.A.rows + in.A.nnz, begin_step = static_cast<Index>(blockIdx.x) * kMergeTile;
@@ -69,8 +70,8 @@ __global__ void __launch_bounds__(kMergeThreads)
   }
   int r = low, s = from - low;
   const int head_row = r;
-  T head = T(0),
-    tail = T(0);  // of the first row finished here, which earlier threads have begun; of the row left over
+  S head = 0,
+    tail = 0;  // of the first row finished here, which earlier threads have begun; of the row left over
   bool ended = false;
   for (int step = from; step < to; ++step) {
     if (r < rows && row_end[r] <= s) {
@@ -79,7 +80,7 @@ __global__ void __launch_bounds__(kMergeThreads)
       else
         head = tail;
       ended = true;
-      tail = T(0);
+      tail = 0;
       ++r;
     } else {
       tail += staged[s++];
@@ -88,10 +89,10 @@ __global__ void __launch_bounds__(kMergeThreads)
 
   // the carry from the threads before: the sum of their tails back to the last one that ended a row.
   // Inclusive scan in the warp, then over the warps, always in the same order.
-  T scan = tail;
+  S scan = tail;
   int scan_ended = ended ? 1 : 0;
   for (int d = 1; d < 32; d *= 2) {
-    const T before = __shfl_up_sync(kAllLanes, scan, d);
+    const S before = __shfl_up_sync(kAllLanes, scan, d);
     const int before_ended = __shfl_up_sync(kAllLanes, scan_ended, d);
     if (lane >= d) {
       if (scan_ended == 0) scan += before;
@@ -99,20 +100,26 @@ __global__ void __launch_bounds__(kMergeThreads)
     }
   }
   if (lane == 31) warp_tail[warp] = scan, warp_ended[warp] = scan_ended;
-  T incoming = __shfl_up_sync(kAllLanes, scan, 1);
+  S incoming = __shfl_up_sync(kAllLanes, scan, 1);
   int incoming_ended = __shfl_up_sync(kAllLanes, scan_ended, 1);
-  if (lane == 0) incoming = T(0), incoming_ended = 0;
+  if (lane == 0) incoming = 0, incoming_ended = 0;
   __syncthreads();
-  T from_warps = T(0);
+  S from_warps = 0;
   for (int w = 0; w < warp; ++w) from_warps = warp_ended[w] != 0 ? warp_tail[w] : from_warps + warp_tail[w];
   if (incoming_ended == 0) incoming = from_warps + incoming;
-  if (ended) finish_row(p, out.y.data, first_row + head_row, incoming + head);
+  if (ended) {
+    if (!kHoldsSums<T> && head_row == 0 && in.A.row_ptr[first_row] < first_entry)
+      carries.own[blockIdx.x] = incoming + head;
+    else
+      finish_row(p, out.y.data, first_row + head_row, incoming + head);
+  }
 
   if (thread == kMergeThreads - 1) {
     const Index row = first_row + rows;
     // nothing to carry where the next row has no entry in this block
     const int last_end = rows > 0 ? row_end[rows - 1] : 0;
-    carry[blockIdx.x] = {row < in.A.rows && last_end < entries ? row : -1, ended ? tail : incoming + tail};
+    carries.carry[blockIdx.x] = {row < in.A.rows && last_end < entries ? row : -1,
+                                 ended ? tail : incoming + tail};
   }
 }
 
@@ -120,8 +127,8 @@ inline Index merge_tiles(Index rows, Index nnz) { return ceil_div(rows + nnz, kM
 
 template <class T>
 struct MergePlan {
-  Index* starts;    // (tiles + 1)
-  Carry<T>* carry;  // (tiles)
+  Index* starts;  // (tiles + 1)
+  Carries<T> carries;
 };
 
 template <class T>
@@ -129,7 +136,7 @@ MergePlan<T> prepare_merge_path(const In<T>& in, Context& context) {
   const Index tiles = merge_tiles(in.A.rows, in.A.nnz);
   MergePlan<T> plan{};
   plan.starts = static_cast<Index*>(context.workspace((tiles + 1) * static_cast<Index>(sizeof(Index))));
-  plan.carry = static_cast<Carry<T>*>(context.workspace(tiles * static_cast<Index>(sizeof(Carry<T>))));
+  plan.carries = make_carries<T>(tiles, context);
   launch(spmv_merge_starts, ceil_div(tiles + 1, kMergeThreads), kMergeThreads, 0, context.stream,
          in.A.row_ptr, in.A.rows, in.A.nnz, plan.starts, tiles);
   return plan;
@@ -139,8 +146,8 @@ template <class T>
 void run_merge_path(const MergePlan<T>& plan, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                     Context& context) {
   const Index tiles = merge_tiles(in.A.rows, in.A.nnz);
-  launch(spmv_merge_path<T>, tiles, kMergeThreads, 0, context.stream, p, in, out, plan.starts, plan.carry);
-  add_carries(p, plan.carry, tiles, out.y.data, context.stream);
+  launch(spmv_merge_path<T>, tiles, kMergeThreads, 0, context.stream, p, in, out, plan.starts, plan.carries);
+  add_carries<Owner::behind>(p, plan.carries, out, context);
 }
 
 }  // namespace spmv

@@ -18,7 +18,7 @@ struct Sell {
   const Index* start = nullptr;         // (slices + 1), in entries
   const std::int32_t* order = nullptr;  // (slices * 32): row at each place, -1 past the last
   std::int32_t* col = nullptr;  // (start[slices]), slot-major within a slice; -1 where there is no entry
-  T* val = nullptr;
+  in_t<T>* val = nullptr;
 };
 
 constexpr int kSortThreads = kSellWindow / 2;
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kSellThreads) spmv_sell_fill(In<T> in, Sell<T>
   for (Index s = 0; s < width; ++s) {
     const Index to = sell.start[slice] + s * kSellSlice + lane;
     sell.col[to] = s < length ? in.A.col[begin + s] : -1;
-    sell.val[to] = s < length ? in.A.val[begin + s] : T(0);
+    sell.val[to] = s < length ? in.A.val[begin + s] : in_t<T>{};
   }
 }
 
@@ -76,23 +76,24 @@ __global__ void __launch_bounds__(kSellThreads) spmv_sell(Problem<T> p, In<T> in
   if (slice >= sell.slices) return;
   // Asked for first: what a row ends with would else wait for its sum.
   const std::int32_t i = sell.order[at];
-  const T old = i >= 0 && p.beta != T(0) ? out.y.data[i] : T(0);
+  using S = scalar_t<T>;
+  const S old = i >= 0 && p.beta != S(0) ? value(out.y.data[i]) : S(0);
   const Index end = sell.start[slice + 1];
   // Four slots at a time, so that their gathers overlap; entries are read once, and leave the second-level cache first.
   constexpr int kBatch = 4;
-  T sum = T(0);
+  S sum = 0;
   Index k = sell.start[slice] + at % kSellSlice;
   for (; k < end; k += kBatch * kSellSlice) {
     std::int32_t c[kBatch];
-    T v[kBatch], gathered[kBatch];
+    S v[kBatch], gathered[kBatch];
 #pragma unroll
     for (int u = 0; u < kBatch; ++u) {
       c[u] = -1;
       if (k + u * kSellSlice < end)
-        c[u] = __ldcs(sell.col + k + u * kSellSlice), v[u] = __ldcs(sell.val + k + u * kSellSlice);
+        c[u] = __ldcs(sell.col + k + u * kSellSlice), v[u] = load_value_once(sell.val + k + u * kSellSlice);
     }
 #pragma unroll
-    for (int u = 0; u < kBatch; ++u) gathered[u] = c[u] >= 0 ? __ldg(in.x.data + c[u]) : T(0);
+    for (int u = 0; u < kBatch; ++u) gathered[u] = c[u] >= 0 ? load_value(in.x.data + c[u]) : S(0);
 #pragma unroll
     for (int u = 0; u < kBatch; ++u) {
       if (c[u] >= 0) sum += v[u] * gathered[u];
@@ -146,7 +147,7 @@ Sell<T> prepare_sell(const In<T>& in, Context& context) {
   sell.start = upload(start, context);
   sell.order = order;
   sell.col = workspace_of<std::int32_t>(slots, context);
-  sell.val = workspace_of<T>(slots, context);
+  sell.val = workspace_of<in_t<T>>(slots, context);
   launch(spmv_sell_fill<T>, ceil_div(sell.slices * kSellSlice, kSellThreads), kSellThreads, 0, context.stream,
          in, sell);
   return sell;

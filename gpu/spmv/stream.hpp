@@ -63,8 +63,8 @@ static __global__ void __launch_bounds__(kStreamThreads)
 
 /// Entries and rows that a block has in shared memory: of an entry its product, of a row where it begins and, if that counts, its y.
 constexpr int kStreamSlots = kStreamTile + kStreamBeyond;
-template <class T, bool WithY>
-constexpr int kStreamStaged = WithY ? kStreamSlots + kStreamSlots * 4 / static_cast<int>(sizeof(T)) + 1
+template <class S, bool WithY>
+constexpr int kStreamStaged = WithY ? kStreamSlots + kStreamSlots * 4 / static_cast<int>(sizeof(S)) + 1
                                     : kStreamSlots + 1;
 
 // What a row ends with, row_ptr and y, is on its way to shared memory while the products are made: read after the barrier, they would
@@ -72,8 +72,9 @@ constexpr int kStreamStaged = WithY ? kStreamSlots + kStreamSlots * 4 / static_c
 template <class T, bool WithY>
 __global__ void __launch_bounds__(kStreamThreads)
     spmv_stream(Problem<T> p, In<T> in, Out<T> out, const StreamStart* starts /* (blocks + 1) */) {
-  __shared__ T staged[kStreamStaged<T, WithY>];  // products, then y, then where rows begin
-  __shared__ T scratch[kStreamThreads / 32];
+  using S = scalar_t<T>;
+  __shared__ S staged[kStreamStaged<S, WithY>];  // products, then y, then where rows begin
+  __shared__ S scratch[kStreamThreads / 32];
   const StreamStart start = starts[blockIdx.x], stop = starts[blockIdx.x + 1];
   const Index first = start.row, last = stop.row, begin = start.entry, end = stop.entry;
   if (first == last) return;  // the whole block: a giant row lies across this tile
@@ -82,13 +83,17 @@ __global__ void __launch_bounds__(kStreamThreads)
   const int rows = static_cast<int>(last - first) - (long_row ? 1 : 0);
   const Index staged_end = long_row ? in.A.row_ptr[last - 1] : end;
   const int count = static_cast<int>(staged_end - begin);
-  T* old = staged + count;
+  S* old = staged + count;
   auto* begins = reinterpret_cast<std::int32_t*>(WithY ? old + rows : old);
   for (int j = static_cast<int>(threadIdx.x); j <= rows; j += kStreamThreads)
     copy_async<4>(begins + j, in.A.row_ptr + first + j, 4);
   if constexpr (WithY) {
-    for (int j = static_cast<int>(threadIdx.x); j < rows; j += kStreamThreads)
-      copy_async<static_cast<int>(sizeof(T))>(old + j, out.y.data + first + j, static_cast<int>(sizeof(T)));
+    for (int j = static_cast<int>(threadIdx.x); j < rows; j += kStreamThreads) {
+      if constexpr (kHoldsSums<T>)
+        copy_async<static_cast<int>(sizeof(S))>(old + j, out.y.data + first + j, static_cast<int>(sizeof(S)));
+      else
+        old[j] = value(out.y.data[first + j]);
+    }
   }
   stage_products<kStreamThreads>(in, begin, count, staged);
   cp_async_commit();
@@ -97,9 +102,9 @@ __global__ void __launch_bounds__(kStreamThreads)
   sum_segments<kStreamThreads>(
       rows, staged, [&](Index j) { return begins[j] - begin; },
       [&](Index j) { return begins[j + 1] - begin; },
-      [&](Index j, T sum) { finish_row(p, out.y.data, first + j, sum, WithY ? old[j] : T(0)); });
+      [&](Index j, S sum) { finish_row(p, out.y.data, first + j, sum, WithY ? old[j] : S(0)); });
   if (long_row) {
-    T sum = T(0);
+    S sum = 0;
     for (Index k = staged_end + static_cast<Index>(threadIdx.x); k < end; k += kStreamThreads)
       sum += product(in, k);
     sum = sum_block<kStreamThreads>(sum, scratch);
@@ -123,7 +128,7 @@ const StreamStart* prepare_stream(const In<T>& in, Context& context) {
 template <class T>
 void run_stream(const StreamStart* starts, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                 Context& context) {
-  const auto kernel = p.beta == T(0) ? spmv_stream<T, false> : spmv_stream<T, true>;
+  const auto kernel = p.beta == scalar_t<T>(0) ? spmv_stream<T, false> : spmv_stream<T, true>;
   launch(kernel, stream_tiles(in.A.rows, in.A.nnz), kStreamThreads, 0, context.stream, p, in, out, starts);
 }
 

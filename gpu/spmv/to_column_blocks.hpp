@@ -15,8 +15,8 @@ template <class T>
 Index column_block_width(Index cols, Index nnz) {
   constexpr Index kLeast = 512, kMost = 65536;
   constexpr Index kReserved =
-      kColumnBlockWarps * kChunk<T> * static_cast<Index>(sizeof(T)) + 2048;  // bytes, static
-  const auto item = static_cast<Index>(sizeof(T));
+      kColumnBlockWarps * kChunk<T> * static_cast<Index>(sizeof(scalar_t<T>)) + 2048;  // bytes, static
+  const auto item = static_cast<Index>(sizeof(in_t<T>));
   Index most = (device_shared_bytes() - kReserved) / item;
   most = most < kMost ? most : kMost;
   const Index paid = nnz * (item + 2) / (item * static_cast<Index>(device_multiprocessors()));
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(kColumnBlockThreads)
       const bool holds = s < count;
       const Index k = holds ? o.source[from + s] : 0;
       m.col[slot + s] = static_cast<std::uint16_t>(holds ? in.A.col[k] - mine.block * m.width : 0);
-      m.val[slot + s] = holds ? in.A.val[k] : T(0);
+      m.val[slot + s] = holds ? in.A.val[k] : in_t<T>{};
       const unsigned heads = __ballot_sync(kAllLanes, holds && heads_at(o, from + s).segment);
       if (lane % kSlots == 0)
         m.flags[(slot + s) / kSlots] = static_cast<std::uint8_t>(heads >> lane & ((1u << kSlots) - 1));
@@ -310,7 +310,7 @@ void fill_ranges(const In<T>& in, const BlockOrder& o, const std::int32_t* block
   m.range = workspace_of<SlotRange>(m.ranges, context);
   m.col = workspace_of<std::uint16_t>(slots, context);
   m.flags = workspace_of<std::uint8_t>(slots / kLaneSlots<T>, context);
-  m.val = workspace_of<T>(slots, context);
+  m.val = workspace_of<in_t<T>>(slots, context);
   m.first_segment = workspace_of<std::int32_t>(slots / kStep, context);
   launch(spmv_fill_ranges<T>, m.ranges, kColumnBlockThreads, 0, context.stream, in, o, m,
          upload(shares, context), block_begin);
@@ -352,7 +352,7 @@ ColumnBlocks<T> prepare_column_blocks(const In<T>& in, Context& context) {
   device_read(&segments, o.segments + o.tiles, sizeof segments, context.stream);
   device_read(&joins, o.joins + o.tiles, sizeof joins, context.stream);
   m.segments = segments;
-  m.partial = workspace_of<T>(m.segments, context);
+  m.partial = workspace_of<scalar_t<T>>(m.segments, context);
   list_joins(o, joins, m, context);
   return m;
 }

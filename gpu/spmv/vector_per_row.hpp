@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(kVectorThreads) spmv_vector_per_row(Problem<T>
   const int lane = static_cast<int>(threadIdx.x) % Width;
   const bool mine = i < in.A.rows;
   const Index end = mine ? in.A.row_ptr[i + 1] : 0;
-  T sum = T(0);
+  scalar_t<T> sum = 0;
   for (Index k = mine ? in.A.row_ptr[i] + static_cast<Index>(lane) : 0; k < end; k += Width)
     sum += product(in, k);
   sum = sum_lanes(sum, Width);

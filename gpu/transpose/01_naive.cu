@@ -15,7 +15,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in
   transpose::run_elements<T, false>(in, out, context);
 }
 
-PLUMB_REGISTER(Transpose, "01_naive", run, float, double);
+PLUMB_REGISTER(Transpose, "01_naive", run, float, double, f16, bf16, e4m3);
 
 }  // namespace
 }  // namespace plumb

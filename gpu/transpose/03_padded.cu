@@ -15,7 +15,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in
   transpose::run_tiles<T, 32, 8, 33>(in, out, context);
 }
 
-PLUMB_REGISTER(Transpose, "03_padded", run, float, double);
+PLUMB_REGISTER(Transpose, "03_padded", run, float, double, f16, bf16, e4m3);
 
 }  // namespace
 }  // namespace plumb

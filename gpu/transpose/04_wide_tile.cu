@@ -19,7 +19,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in
   transpose::run_wide_tiles<T, kRows>(in, out, context);
 }
 
-PLUMB_REGISTER(Transpose, "04_wide_tile", run, float, double);
+PLUMB_REGISTER(Transpose, "04_wide_tile", run, float, double, f16, bf16, e4m3);
 
 }  // namespace
 }  // namespace plumb

@@ -17,7 +17,7 @@ using Rung = Adaptive<transpose::Candidates, T>;
 
 PLUMB_REGISTER_WITH(Transpose, "06_adaptive",
                     (Rung<T>::run, Rung<T>::kTraits, Rung<T>::supports, Rung<T>::prepare, Rung<T>::release),
-                    float, double);
+                    float, double, f16, bf16, e4m3);
 
 }  // namespace
 }  // namespace plumb

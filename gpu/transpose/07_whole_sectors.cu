@@ -16,7 +16,7 @@ void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in
   transpose::run_sector_tiles<T>(in, out, context);
 }
 
-PLUMB_REGISTER(Transpose, "07_whole_sectors", run, float, double);
+PLUMB_REGISTER(Transpose, "07_whole_sectors", run, float, double, f16, bf16, e4m3);
 
 }  // namespace
 }  // namespace plumb

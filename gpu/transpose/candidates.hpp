@@ -4,6 +4,7 @@
 #include "gpu/device/memory.hpp"
 #include "gpu/transpose/costs.hpp"
 #include "gpu/transpose/element.hpp"
+#include "gpu/transpose/pair_tile.hpp"
 #include "gpu/transpose/sector_tile.hpp"
 #include "gpu/transpose/tile.hpp"
 #include "gpu/transpose/wide_tile.hpp"
@@ -11,14 +12,44 @@
 namespace plumb {
 namespace transpose {
 
-enum class Kernel : std::uint8_t { tiles, wide_tiles, wide_tiles_of_16, along_a, along_b, on_sectors };
-constexpr int kCandidates = 6;
-constexpr const char* kNames[kCandidates] = {"tiles of 32",
-                                             "tiles of 64 by 8 warps",
-                                             "tiles of 64 by 16 warps",
-                                             "a thread per element, along A",
-                                             "a thread per element, along B",
-                                             "tiles on B's sectors"};
+enum class Kernel : std::uint8_t {
+  tiles,
+  wide_tiles,
+  wide_tiles_of_16,
+  along_a,
+  along_b,
+  on_sectors,
+  pairs,
+  fours
+};
+constexpr int kCandidates = 6;  // of fp32 and fp64; 16-bit elements have two more
+constexpr const char* kNames[kCandidates + 2] = {"tiles of 32",
+                                                 "tiles of 64 by 8 warps",
+                                                 "tiles of 64 by 16 warps",
+                                                 "a thread per element, along A",
+                                                 "a thread per element, along B",
+                                                 "tiles on B's sectors",
+                                                 "tiles of 64, by pairs",
+                                                 "tiles of 128, by fours"};
+
+/// What is measured of fp32 and fp64; of smaller elements, as of fp32: the terms are sectors, moves and warps.
+template <class T>
+struct ListOf {
+  static constexpr const char* kNames[] = {transpose::kNames[0], transpose::kNames[1], transpose::kNames[2],
+                                           transpose::kNames[3], transpose::kNames[4], transpose::kNames[5]};
+  static constexpr auto& kModels = Costs<scalar_t<T>>::model;
+};
+template <class T>
+struct ListOfPairs {
+  using Like = Costs<scalar_t<T>>;
+  static constexpr auto& kNames = transpose::kNames;
+  static constexpr CostModel kModels[] = {Like::model[0], Like::model[1], Like::model[2], Like::model[3],
+                                          Like::model[4], Like::model[5], Like::model[1], Like::model[1]};
+};
+template <>
+struct ListOf<f16> : ListOfPairs<f16> {};
+template <>
+struct ListOf<bf16> : ListOfPairs<bf16> {};
 constexpr int kSmallTile = 32, kSmallRows = 8, kFewWarps = 8, kManyWarps = 16;
 
 /// What a candidate does.
@@ -30,8 +61,9 @@ struct Work {
 
 /// Of the matrix: what the terms are made of.
 struct Features {
-  double rows, cols, size;          // size: bytes of an element
-  bool a_on_sectors, b_on_sectors;  // whether rows begin on sectors
+  double rows, cols, size;                  // size: bytes of an element
+  bool a_on_sectors, b_on_sectors;          // whether rows begin on sectors
+  bool in_pairs = false, in_fours = false;  // whether pairs lie on their size, and fours
 };
 
 /// Sectors of all pieces of `width` elements that rows of `extent` elements are cut into; one more each where rows do not lie on sectors.
@@ -49,7 +81,8 @@ inline Work work_of_tiles(double tile, double threads, const Features& f) {
 /// Rung 7: more rows of A than the tile has.
 inline Work work_of_sector_tiles(const Features& f) {
   constexpr double kThreads = kLanes * kFewWarps;
-  const double read = kTile + kBefore, pieces = std::ceil((f.rows + 32 / f.size - 1) / kTile);
+  const double before = 32 / f.size < 8 ? 8 : 32 / f.size, read = kTile + before,
+               pieces = std::ceil((f.rows + 32 / f.size - 1) / kTile);
   return {pieces * std::ceil(f.cols / kTile), kThreads, (read + kTile) / 2 * kTile / kThreads,
           sectors_of(pieces * read, f.cols, kTile, f.size, f.a_on_sectors),
           sectors_of(f.cols, f.rows, kTile, f.size, true)};
@@ -76,6 +109,16 @@ inline Work work_of(Kernel kernel, const Features& f) {
               sectors_across(elements, f.rows, f.size), straight};
     case Kernel::on_sectors:
       return work_of_sector_tiles(f);
+    case Kernel::pairs: {
+      Work w = work_of_tiles(kPairTile, kPairs * kPairWarps, f);
+      w.moves /= 2;
+      return w;
+    }
+    case Kernel::fours: {
+      Work w = work_of_tiles(kFourTile, kFours * kFourWarps, f);
+      w.moves /= 4;
+      return w;
+    }
     case Kernel::tiles:
       break;
   }
@@ -99,16 +142,24 @@ inline Terms terms_of(const Work& w, double bytes) {
 template <class T>
 struct Candidates : CandidateList<Transpose, T> {
   using Base = CandidateList<Transpose, T>;
-  static constexpr auto& kNames = transpose::kNames;
-  static constexpr auto& kModels = Costs<T>::model;
+  static constexpr auto& kNames = ListOf<T>::kNames;
+  static constexpr auto& kModels = ListOf<T>::kModels;
   struct Kept {};
 
   Candidates(const typename Base::Problem&, const typename Base::In& in, const typename Base::Out& out,
              Context&)
-      : f{static_cast<double>(in.A.rows), static_cast<double>(in.A.cols), sizeof(T), on_sectors(in.A),
-          on_sectors(out.B)} {}
+      : f{static_cast<double>(in.A.rows),
+          static_cast<double>(in.A.cols),
+          sizeof(T),
+          on_sectors(in.A),
+          on_sectors(out.B),
+          in_pairs(in.A) && in_pairs(out.B),
+          in_fours(in.A) && in_fours(out.B)} {}
   Terms terms(int c) const {
-    if (f.rows * f.cols == 0) return {};
+    const auto kernel = static_cast<Kernel>(c);
+    if (f.rows * f.cols == 0 || (kernel == Kernel::pairs && !f.in_pairs) ||
+        (kernel == Kernel::fours && !f.in_fours))
+      return {};
     return terms_of(work_of(static_cast<Kernel>(c), f), f.rows * f.cols * sizeof(T));
   }
   Kept keep(int, Context&) const { return {}; }
@@ -127,6 +178,11 @@ struct Candidates : CandidateList<Transpose, T> {
         return run_elements<T, true>(in, out, context);
       case Kernel::on_sectors:
         return run_sector_tiles<T>(in, out, context);
+      case Kernel::pairs:
+        if constexpr (sizeof(T) == 2) run_pair_tiles<T>(in, out, context);
+        return;
+      case Kernel::fours:
+        if constexpr (sizeof(T) == 2) run_four_tiles<T>(in, out, context);
     }
   }
 

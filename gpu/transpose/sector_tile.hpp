@@ -15,26 +15,28 @@ bool on_sectors(const DenseView<T, S>& a) {
   return reinterpret_cast<std::uintptr_t>(a.data) % 32 == 0 && a.ld % kSector<T> == 0;
 }
 
-constexpr int kBefore = 8;  // rows of A that a tile may need before its own: of a sector, all but one
+/// Rows of A that a tile may need before its own: of a sector, all but one; whole steps of a block's rows.
+template <class T>
+constexpr int kBefore = kSector<T> < 8 ? 8 : kSector<T>;
 
 // A block's piece of row j of B is kTile columns from the last sector boundary at or before tile_i kTile.
 template <class T, int Rows>
 __global__ void __launch_bounds__(kLanes* Rows)
     transpose_sector_tile(DenseView<const T, Space::device> A /* (rows, cols) */,
                           DenseView<T, Space::device> B /* (cols, rows) */, std::int64_t tiles_across) {
-  __shared__ T tile[kBefore + kTile][kTile + 1];
+  __shared__ T tile[kBefore<T> + kTile][kTile + 1];
   const std::int64_t i0 = blockIdx.x / tiles_across * kTile, j0 = blockIdx.x % tiles_across * kTile;
   const int tx = static_cast<int>(threadIdx.x), ty = static_cast<int>(threadIdx.y);
-  constexpr int kSteps = (kBefore + kTile) / Rows;
-  static_assert((kBefore + kTile) % Rows == 0 && kTile % Rows == 0, "threads fill the tile");
+  constexpr int kSteps = (kBefore<T> + kTile) / Rows;
+  static_assert((kBefore<T> + kTile) % Rows == 0 && kTile % Rows == 0, "threads fill the tile");
   T held[kSteps][2];
 #pragma unroll
   for (int r = 0; r < kSteps; ++r) {
-    const std::int64_t i = i0 - kBefore + ty + r * Rows;
+    const std::int64_t i = i0 - kBefore<T> + ty + r * Rows;
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
       const std::int64_t j = j0 + tx + c * kLanes;
-      held[r][c] = i >= 0 && i < A.rows && j < A.cols ? A(i, j) : T(0);
+      held[r][c] = i >= 0 && i < A.rows && j < A.cols ? A(i, j) : T{};
     }
   }
 #pragma unroll
@@ -52,7 +54,7 @@ __global__ void __launch_bounds__(kLanes* Rows)
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
       const int at = tx + c * kLanes - before;
-      if (i0 + at >= 0 && i0 + at < B.cols) B(j, i0 + at) = tile[kBefore + at][ty + r * Rows];
+      if (i0 + at >= 0 && i0 + at < B.cols) B(j, i0 + at) = tile[kBefore<T> + at][ty + r * Rows];
     }
   }
 }

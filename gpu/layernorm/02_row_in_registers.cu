@@ -1,0 +1,63 @@
+// layernorm, rung 2: a row in the registers of some lanes, or of a block.
+//
+// Change    rung 1's thread reads its row three times, far from its neighbours' reads; here neighbours read neighbouring 16 bytes, and what they
+//           have read stays with them until mean and root are known.
+// Traffic   x and y once; w and b from the caches for every row.
+// Limits    memory. Rows of up to 16,384 columns.
+// Fails at  longer rows, which no block holds.
+// Source    the ladder's own step; the row in registers as in log_softmax.
+#include "gpu/common/functions.hpp"
+#include "gpu/common/held_row.hpp"
+#include "reference/ops/layernorm.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using In = LayerNorm::In<T, Space::device>;
+template <class T>
+using Out = LayerNorm::Out<T, Space::device>;
+
+template <class T>
+struct Row {
+  LayerNorm::Problem<T> p;
+  In<T> in;
+  Out<T> out;
+
+  template <int Held, int V, class Team>
+  PLUMB_DEVICE void take(Team team, Index i, bool mine) const {
+    using S = scalar_t<T>;
+    const int first = team.place() * V, stride = Team::kTeam * V, cols = static_cast<int>(in.x.cols);
+    const auto add = [](S a, S b) { return a + b; };
+    HeldRow<Held, V, S> row;
+    row.load(&in.x(i, 0), first, cols, stride, S(0));
+    S sum = 0, squares = 0;
+    row.each([&](S x) { sum += x; });
+    const S mean = team.all(sum, add) / static_cast<S>(cols);
+    row.each([mean](S& x) { x -= mean; });
+    row.each_inside(first, cols, stride, [&](S x) { squares += x * x; });
+    const S root = root_of(team.all(squares, add) / static_cast<S>(cols) + p.eps);
+    row.join(
+        first, cols, stride, [root](S x, S w, S b) { return x / root * w + b; }, in.w.data, in.b.data);
+    if (mine) row.store(&out.y(i, 0), first, cols, stride);
+  }
+};
+
+template <class T>
+const char* supports(const LayerNorm::Problem<T>&, const In<T>& in, const Out<T>&) {
+  return in.x.cols <= kMostHeld ? nullptr : "no block holds rows of more than 16,384 columns";
+}
+
+template <class T>
+void run(const LayerNorm::Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr int kV = kPackOf<in_t<T>>;
+  const auto on_16 = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; };
+  const bool wide = in_pieces<kV>(in.x) && in_pieces<kV>(out.y) && on_16(in.w.data) && on_16(in.b.data);
+  run_function_of_rows<in_t<T>>(Row<T>{p, in, out}, in.x.rows, in.x.cols, wide, context);
+}
+
+PLUMB_REGISTER_WITH(LayerNorm, "02_row_in_registers", (run<T>, {}, supports<T>), float, double, f16, bf16,
+                    f16_f32, bf16_f32);
+
+}  // namespace
+}  // namespace plumb
