@@ -19,6 +19,7 @@
 #include "reference/core/fp.hpp"
 #include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
+#include "reference/core/watched_start.hpp"
 #include "reference/models/chips.hpp"
 #include "reference/models/metis.hpp"
 #include "reference/parallel/devices.hpp"
@@ -496,6 +497,7 @@ int run(int argc, char** argv, Transport* transport) {
 }  // namespace plumb
 
 int main(int argc, char** argv) {
+  plumb::note_started();
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // an interrupted run leaves whole lines
   plumb::end_cleanly_on_signals();
   constexpr const char* kAdvice = "use --inputs, or a smaller network";
