@@ -16,6 +16,7 @@
 #include "datasets/remote/fetch.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "reference/core/watched_start.hpp"
 #include "tools/dataset_commands.hpp"
 #include "tools/help.hpp"
 #include "tools/option_table.hpp"
@@ -252,6 +253,7 @@ void wrote(const std::string& path, const std::string& what, double seconds) {
 }  // namespace plumb
 
 int main(int argc, char** argv) {
+  plumb::note_started();
   plumb::end_cleanly_on_signals();
   plumb::run_program([&] { return run(argc, argv); }, plumb::remove_unfinished_outputs);
 }

@@ -19,6 +19,7 @@
 #include "reference/core/fp.hpp"
 #include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
+#include "reference/core/watched_start.hpp"
 #include "reference/models/chips.hpp"
 #include "reference/models/metis.hpp"
 #include "reference/parallel/devices.hpp"
@@ -244,18 +245,15 @@ void require_one_of(const std::string& what, const std::string& word, const std:
                           did_you_mean(word, known)));
 }
 
-/// Options that say which network: files, or how it is generated.
-void add_gcn_data(CLI::App* g, GcnOptions& o) {
-  constexpr int kMostWords = 1 << 20;  // of one option: one per layer
-  GcnRequest& data = o.data;
-  g->add_option("--data", data.data,
-                "folder of .npy files (A_indptr, X_..., W1, W2, labels, expected_logits_f64 ...)");
-  g->add_option("--contest", data.contest,
-                "F0 F1 [F2 ...] GRAPH X W1 [W2 ...]: the contest's files and its two lines of output")
-      ->expected(5, kMostWords);
-  g->add_option("--graph", data.graph,
-                "graph: an edge list or sparse matrix of any format; loops are added where they are missing, "
-                "and it is normalised");
+constexpr int kMostWords = 1 << 20;  // of one option: one per layer
+
+/// --graph, and what says how it is read. `what`: becomes of it.
+void add_graph(CLI::App* g, GcnRequest& data, const char* what) {
+  g->add_option(
+      "--graph", data.graph,
+      std::string("graph: an edge list or sparse matrix of any format; loops are added where they are "
+                  "missing") +
+          what);
   add_read_options(g, data.graph_options, "--graph");
   g->add_option_function<std::string>(
        "--direction",
@@ -268,6 +266,17 @@ void add_gcn_data(CLI::App* g, GcnOptions& o) {
        "source_to_target, as in PyTorch "
        "Geometric, or target_to_source (default): vertex i sums over row i")
       ->type_name("FLOW");
+}
+
+/// Options that say which network: files, or how it is generated.
+void add_gcn_data(CLI::App* g, GcnOptions& o) {
+  GcnRequest& data = o.data;
+  g->add_option("--data", data.data,
+                "folder of .npy files (A_indptr, X_..., W1, W2, labels, expected_logits_f64 ...)");
+  g->add_option("--contest", data.contest,
+                "F0 F1 [F2 ...] GRAPH X W1 [W2 ...]: the contest's files and its two lines of output")
+      ->expected(5, kMostWords);
+  add_graph(g, data, ", and it is normalised");
   g->add_option("--features", data.features, "X: .npy, raw .bin beside --weights *.npy, or a sparse matrix");
   g->add_option_function<std::string>(
        "--features-as",
@@ -348,6 +357,35 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o, bool all) {
   return g;
 }
 
+CLI::App* add_gat(CLI::App& app, GatOptions& o, bool all) {
+  CLI::App* const g =
+      app.add_subcommand("gat", "a graph attention network of any number of layers, on the CPU");
+  HelpWords words;
+  words.first = {
+      {"infer gat --graph g.mtx --features x.npz --weights state.pt --check", "every layer judged"}};
+  words.notes = {
+      {"weights",
+       {{"state.pt, weights.npz", "a state dict of PyTorch Geometric's GATConv: NAME.att_src, NAME.att_dst,"},
+        {"", "NAME.lin.weight, NAME.bias"},
+        {"W1.npy s1.npy t1.npy b1.npy ...", "the same, layer by layer; the bias may be left out"}}}};
+  words.notes.insert(words.notes.end(), kEnvironment.begin(), kEnvironment.end());
+  set_help(*g, words, all);
+  add_graph(g, o.data, "; values are not read");
+  g->add_option("--features", o.data.features, "X: .npy, raw .bin, or a sparse matrix");
+  g->add_option("--weights", o.data.weights, "a state dict (.pt, .npz), or .npy files (see below)")
+      ->expected(1, kMostWords);
+  g->add_option("--activation", o.activation, "behind every layer but the last: elu (default) or relu");
+  g->add_option("--dtype", o.dtype, "f32 (default) or f64");
+  add_size(g, "--repeat", o.repeat, "time N runs after one to warm up, report the median (default 1)");
+  g->add_flag("--check", o.check,
+              "judge each layer on the values that the run had before it, element by element");
+  g->add_option("--out", o.out, "write LogSoftmax (n, classes) as .npy into this file");
+  g->add_option("--json", o.json, "write the result as JSON into this file");
+  need_first(*g,
+             {"--graph", "--features", "--weights", "--activation", "--dtype", "--check", "--out", "--json"});
+  return g;
+}
+
 /// Throws Error at the first option or command that does not exist, with the nearest that does.
 void check_words(CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> commands;
@@ -388,9 +426,8 @@ void hand_over_to_executor(const InferOptions& o, char** argv) {
 
 constexpr std::int64_t kMostRanks = 65536;
 
-void check_values(const SdnnOptions& sdnn, const GcnOptions& gcn) {
-  for (const InferOptions* o :
-       {static_cast<const InferOptions*>(&sdnn), static_cast<const InferOptions*>(&gcn)}) {
+void check_values(const SdnnOptions& sdnn, const GcnOptions& gcn, const GatOptions& gat) {
+  for (const InferOptions* o : std::initializer_list<const InferOptions*>{&sdnn, &gcn, &gat}) {
     require_one_of("--device", o->device, {"cpu", "gpu", "simt"});
     if (o->repeat < 1) throw Error("--repeat must be at least 1");
     if (o->ranks < 1 || o->ranks > kMostRanks)
@@ -400,6 +437,8 @@ void check_values(const SdnnOptions& sdnn, const GcnOptions& gcn) {
   require_one_of("--absorbing", sdnn.absorbing, {"on", "off"});
   require_one_of("--edge-values", gcn.edge_values, {"auto", "stored"});
   require_one_of("--dtype", gcn.dtype, {"auto", "f32", "f64"});
+  require_one_of("--dtype", gat.dtype, {"f32", "f64"});
+  require_one_of("--activation", gat.activation, {"elu", "relu"});
   if (!arithmetic_self_test())
     throw Error(
         "infer: the arithmetic of this build is broken (built with -ffast-math?): results cannot be judged");
@@ -443,7 +482,7 @@ int or_no_device(const Ranks* ranks, const std::function<int()>& run) {
 }
 
 int run(int argc, char** argv, Transport* transport) {
-  CLI::App app{"infer: sparse DNN and GCN inference on real or generated data, with the answer checked",
+  CLI::App app{"infer: sparse DNN, GCN and GAT inference on real or generated data, with the answer checked",
                "infer"};
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
@@ -458,8 +497,10 @@ int run(int argc, char** argv, Transport* transport) {
            all);
   SdnnOptions sdnn;
   GcnOptions gcn;
+  GatOptions gat;
   const CLI::App* const s = add_sdnn(app, sdnn, all);
   add_gcn(app, gcn, all);
+  const CLI::App* const a = add_gat(app, gat, all);
   if (printed_option_table(app, "infer", argc, argv)) return kOk;
   check_words(app, {argv + 1, argv + argc});
   try {
@@ -467,7 +508,12 @@ int run(int argc, char** argv, Transport* transport) {
   } catch (const CLI::Success& e) {
     return transport != nullptr && transport->rank() != 0 ? kOk : app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) { throw Error(fmt::format("infer: {} (infer --help)", e.what())); }
-  check_values(sdnn, gcn);
+  check_values(sdnn, gcn, gat);
+  if (a->parsed()) {
+    if (transport != nullptr) throw Error("infer gat runs in one process: start it without mpirun");
+    limit_threads();
+    return infer_gat(gat);
+  }
   const InferOptions& common = s->parsed() ? static_cast<InferOptions&>(sdnn) : gcn;
   require_ranks_can(common, !s->parsed(), transport);
   return or_no_device(nullptr, [&] {
@@ -496,6 +542,7 @@ int run(int argc, char** argv, Transport* transport) {
 }  // namespace plumb
 
 int main(int argc, char** argv) {
+  plumb::note_started();
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // an interrupted run leaves whole lines
   plumb::end_cleanly_on_signals();
   constexpr const char* kAdvice = "use --inputs, or a smaller network";

@@ -1,4 +1,4 @@
-// infer's two commands, and what they share: options as parsed, the devices, timed runs. Each command is load -> plan ->
+// infer's three commands, and what they share: options as parsed, the devices, timed runs. Each command is load -> plan ->
 // run -> judge -> report.
 #pragma once
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace plumb {
 
-/// What both commands take.
+/// What all commands take.
 struct InferOptions {
   std::string pipeline = "auto", device = "cpu";
   std::int64_t repeat = 1;
@@ -70,6 +70,12 @@ struct GcnOptions : InferOptions {
 /// Judges `options.drawn` drawn networks, each watched by itself; its findings come after its command.
 [[nodiscard]] int infer_drawn_gcns(const GcnOptions& options);
 [[nodiscard]] std::vector<std::string> inputs_of(const GcnOptions& options);
+
+struct GatOptions : InferOptions {
+  GcnRequest data;  // graph, features and weights alone
+  std::string dtype = "f32", activation = "elu", out;
+};
+[[nodiscard]] int infer_gat(const GatOptions& options);
 
 /// The device asked for is not there: one line `skip: ...`, and kNoDevice.
 struct NoDevice : std::runtime_error {

@@ -64,7 +64,8 @@ struct GcnFacts {
   std::vector<std::int64_t> widths;              // (layers + 1)
   std::optional<std::int64_t> features_entries;  // of X in CSR; nothing: X is dense
   std::int64_t vertices = 0, entries = 0, features = 0, layers = 0;
-  std::vector<std::string> orders;       // of each layer
+  std::vector<std::string> orders;  // of each layer; of a GAT its heads
+  const char* orders_are = "order by cost";
   std::int64_t layers_from_degrees = 0;  // in so many layers the values of A were not read
   double bytes_of_a = 0;                 // of one inference: columns, and values or scales
   double products = 0;

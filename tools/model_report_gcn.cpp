@@ -162,8 +162,8 @@ void print_gcn(const ModelReport& r, std::FILE* to) {
   fmt::print(to, "network: {} vertices, {} entries in A, features {} ({}), {}, {} layer{}\n", g.vertices,
              g.entries, g.features, show_features(g), show_widths(g.widths), g.layers,
              g.layers == 1 ? "" : "s");
-  fmt::print(to, "pipeline: {} ({}, {}{}): {}; order by cost: {}{}\n", r.pipeline, r.dtype, r.device,
-             show_threads(r), r.about, show_by_layer(g.orders), show_values_of_a(g));
+  fmt::print(to, "pipeline: {} ({}, {}{}): {}; {}: {}{}\n", r.pipeline, r.dtype, r.device, show_threads(r),
+             r.about, g.orders_are, show_by_layer(g.orders), show_values_of_a(g));
   fmt::print(to, "time: load {}, {}{}, {:.3g} Gflop/s\n", show_seconds(r.times.load), show_gcn_times(r),
              show_spread(r.times),
              2 * g.products / (g.device.repeats > 0 ? g.device.resident : seconds) / 1e9);

@@ -17,21 +17,7 @@
 
 namespace plumb {
 
-namespace {
-
-using Notes = std::vector<std::string>;
-
-// ---- weights ----------------------------------------------------------------------------------------------
-
-struct Layers {
-  std::vector<std::string> names;  // of the weights, with their file
-  std::vector<Dense<double>> weights;
-  std::vector<std::vector<double>> biases;  // empty, or (outputs)
-  std::vector<bool> may_turn;               // (outputs, inputs) is possible
-};
-
-/// "W2" before "W10".
-bool before(const std::string& a, const std::string& b) {
+bool is_before(const std::string& a, const std::string& b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
@@ -53,6 +39,28 @@ bool before(const std::string& a, const std::string& b) {
   return a.size() - i < b.size() - j;
 }
 
+Dense<double> turned(const Dense<double>& w) {
+  Dense<double> out{w.cols, w.rows, std::vector<double>(w.data.size())};
+  for (std::int64_t i = 0; i < w.rows; ++i) {
+    for (std::int64_t j = 0; j < w.cols; ++j)
+      out.data[static_cast<std::size_t>(j * w.rows + i)] = w.data[static_cast<std::size_t>(i * w.cols + j)];
+  }
+  return out;
+}
+
+namespace {
+
+using Notes = std::vector<std::string>;
+
+// ---- weights ----------------------------------------------------------------------------------------------
+
+struct Layers {
+  std::vector<std::string> names;  // of the weights, with their file
+  std::vector<Dense<double>> weights;
+  std::vector<std::vector<double>> biases;  // empty, or (outputs)
+  std::vector<bool> may_turn;               // (outputs, inputs) is possible
+};
+
 void add_weights(const std::string& name, const NpyArray& array, bool may_turn, Layers& to) {
   to.names.push_back(name);
   to.weights.push_back(npy_dense<double>(array));
@@ -64,7 +72,7 @@ void add_weights(const std::string& name, const NpyArray& array, bool may_turn, 
 void add_all(const std::string& path, std::vector<std::pair<std::string, NpyArray>> arrays, bool may_turn,
              Layers& to, Notes& notes) {
   std::stable_sort(arrays.begin(), arrays.end(),
-                   [](const auto& a, const auto& b) { return before(a.first, b.first); });
+                   [](const auto& a, const auto& b) { return is_before(a.first, b.first); });
   std::vector<std::string> taken;
   std::vector<const NpyArray*> biases;
   const std::size_t first = to.weights.size();
@@ -104,15 +112,6 @@ void add_file(const std::string& path, Layers& to, Notes& notes) {
                       "a vector is the bias of the matrix before it, and there is none without; shape",
                       array.shape_text());
   to.biases.back() = npy_values<double>(array);
-}
-
-Dense<double> turned(const Dense<double>& w) {
-  Dense<double> out{w.cols, w.rows, std::vector<double>(w.data.size())};
-  for (std::int64_t i = 0; i < w.rows; ++i) {
-    for (std::int64_t j = 0; j < w.cols; ++j)
-      out.data[static_cast<std::size_t>(j * w.rows + i)] = w.data[static_cast<std::size_t>(i * w.cols + j)];
-  }
-  return out;
 }
 
 /// Brings weights of PyTorch to (inputs, outputs). Errors: shapes that do not chain from `width` on.
@@ -178,43 +177,38 @@ bool is_symmetric(const Csr<double>& a) {
 }
 
 /// A^ of the graph, and in words how it came about.
-void normalise(const GcnRequest& r, const Findings& found, Csr<double> graph, LoadedGcn& net) {
+void normalise(const GcnRequest& r, const Findings& found, Csr<double> graph, bool weighted, LoadedGcn& net) {
   const bool turn = r.flow == MessageFlow::source_to_target;
   if (turn) graph = transposed(graph);
   const std::int64_t loops = missing_loops(graph);
   net.f64.a = normalised_adjacency(graph, AdjacencyName{r.graph, found.base, turn ? "column" : "row"});
   const bool symmetric = is_symmetric(net.f64.a);
-  net.graph = fmt::format(
-      "{} loops added, normalised; {}; messages flow {} (entry (i, j): source i, target j)", loops,
-      symmetric ? "symmetric" : "not symmetric", turn ? "source_to_target" : "target_to_source");
+  net.graph = fmt::format("{} loops added{}; {}; messages flow {} (entry (i, j): source i, target j)", loops,
+                          weighted ? ", normalised" : "", symmetric ? "symmetric" : "not symmetric",
+                          turn ? "source_to_target" : "target_to_source");
   if (!symmetric && !r.flow)
     net.notes.push_back(
         fmt::format("{}: the graph is not symmetric, and vertex i sums over the columns of row i; "
                     "--direction source_to_target sums along the "
-                    "edges, as PyTorch Geometric's GCNConv, --direction target_to_source as now",
-                    r.graph));
+                    "edges, as PyTorch Geometric's {}, --direction target_to_source as now",
+                    r.graph, weighted ? "GCNConv" : "GATConv"));
 }
 
 }  // namespace
 
-LoadedGcn read_gcn_files(const GcnRequest& r) {
-  if (r.graph.empty() || r.features.empty() || r.weights.empty())
-    throw Error("infer gcn: --graph, --features and --weights belong together");
+LoadedGcn read_graph_and_features(const GcnRequest& r, std::int64_t inputs, bool weighted) {
   LoadedGcn net;
-  net.from =
-      fmt::format("graph {}, features {}, weights {}", r.graph, r.features, fmt::join(r.weights, ", "));
   GcnParts<double>& parts = net.f64;
   auto [graph, found] = read_matrix<double>(r.graph, r.graph_options);
+  if (!weighted) std::fill(graph.val.begin(), graph.val.end(), 1.0);
   for (const std::string& note : found.notes) net.notes.push_back(r.graph + ": " + note);
   if (graph.rows != graph.cols)
     throw input_error(r.graph, 0, "a graph's matrix is square, this is",
                       fmt::format("{} x {}", graph.rows, graph.cols));
-  Layers layers;
-  for (const std::string& path : r.weights) add_file(path, layers, net.notes);
   if (r.features.ends_with(".npy")) {
     parts.x_dense = npy_dense<double>(read_npy(r.features));
   } else if (r.features.ends_with(".bin")) {
-    parts.x_dense = read_raw_matrix(r.features, graph.rows, layers.weights.front().rows).as<double>();
+    parts.x_dense = read_raw_matrix(r.features, graph.rows, inputs).as<double>();
   } else {
     auto [x, about] = read_matrix<double>(r.features);
     for (const std::string& note : about.notes) net.notes.push_back(r.features + ": " + note);
@@ -228,10 +222,24 @@ LoadedGcn read_gcn_files(const GcnRequest& r) {
         r.features, 0,
         fmt::format("{} has {} vertices, and the rows of the features are", r.graph, graph.rows),
         std::to_string(rows));
+  normalise(r, found, std::move(graph), weighted, net);
+  return net;
+}
+
+LoadedGcn read_gcn_files(const GcnRequest& r) {
+  if (r.graph.empty() || r.features.empty() || r.weights.empty())
+    throw Error("infer gcn: --graph, --features and --weights belong together");
+  Layers layers;
+  Notes notes;
+  for (const std::string& path : r.weights) add_file(path, layers, notes);
+  LoadedGcn net = read_graph_and_features(r, layers.weights.front().rows);
+  net.from =
+      fmt::format("graph {}, features {}, weights {}", r.graph, r.features, fmt::join(r.weights, ", "));
+  GcnParts<double>& parts = net.f64;
+  net.notes.insert(net.notes.end(), notes.begin(), notes.end());
   chain(parts.sparse_features ? parts.x_sparse.cols : parts.x_dense.cols, layers, net.notes);
   parts.weights = std::move(layers.weights);
   parts.biases = std::move(layers.biases);
-  normalise(r, found, std::move(graph), net);
   return net;
 }
 

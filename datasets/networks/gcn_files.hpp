@@ -15,4 +15,14 @@ namespace plumb {
 /// Errors    those of the readers; one of the three is missing; shapes that do not chain: the file and both numbers.
 [[nodiscard]] LoadedGcn read_gcn_files(const GcnRequest& request);
 
+/// Its graph and features alone, as above. `inputs` of the first layer: by it raw features are read. `weighted` false: the values of the graph
+/// are not looked at.
+[[nodiscard]] LoadedGcn read_graph_and_features(const GcnRequest& request, std::int64_t inputs,
+                                                bool weighted = true);
+
+/// Names before others as numbers count: "W2" before "W10".
+[[nodiscard]] bool is_before(const std::string& a, const std::string& b);
+/// Rows as columns.
+[[nodiscard]] Dense<double> turned(const Dense<double>& w);
+
 }  // namespace plumb

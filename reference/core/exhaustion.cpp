@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -14,6 +15,7 @@
 
 #include "reference/core/exit_code.hpp"
 #include "reference/core/threads.hpp"
+#include "reference/core/watched_start.hpp"
 
 namespace plumb {
 namespace {
@@ -130,5 +132,27 @@ void end_where_memory_is_exhausted(void (*before)() noexcept) {
 }
 
 void note_own_end() noexcept { watched = -1; }
+
+namespace {
+
+constexpr int kEndsOfStart[] = {SIGSEGV, SIGBUS, SIGABRT};
+
+void end_of_start(int) { say_and_end(); }
+
+}  // namespace
+
+void watch_start(int, char**, char**) noexcept {
+  if (!memory_is_limited()) return;
+  struct sigaction end {};
+  end.sa_handler = end_of_start;
+  for (const int signal : kEndsOfStart) sigaction(signal, &end, nullptr);
+}
+
+void note_started() noexcept {
+  for (const int signal : kEndsOfStart) {
+    struct sigaction now {};
+    if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == end_of_start) std::signal(signal, SIG_DFL);
+  }
+}
 
 }  // namespace plumb

@@ -21,7 +21,7 @@ import new_kinds
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("reference", "gpu", "verify", "datasets", "tools", "docs")
 PROGRAMS = ("verify", "bench", "infer", "dataset")
-SUBCOMMANDS = {"bench": ("draw", "compare"), "infer": ("sdnn", "gcn"),
+SUBCOMMANDS = {"bench": ("draw", "compare"), "infer": ("sdnn", "gcn", "gat"),
                "dataset": ("list", "info", "fetch", "generate", "convert")}
 PAST = ("CHANGELOG.md", "docs/decisions/", "docs/results/")
 EXAMPLE = re.compile(r"NAME|NN|\bOP\b|axpy|my_|mine|IDEA")  # names that stand for the reader's own

@@ -718,6 +718,41 @@ TEST_CASE("infer gcn takes biases beside the weights, and says what it wants of 
   CHECK(small.run(graph, "", {"w.npy", "w.npy"}).has("w.npy: (1, 2) weights, and the inputs are: 2"));
 }
 
+TEST_CASE("infer gat takes layers file by file or by the names of GATConv, and judges each of them") {
+  const Scratch scratch;
+  const std::string graph = scratch.write("g.el", "0 1\n"), x = scratch.file("x.npy"),
+                    json = scratch.file("o.json");
+  plumb::write_npy<double>(x, {2, 1}, {1, 2});
+  plumb::write_npy<double>(scratch.file("w.npy"), {1, 2}, {1, -1});
+  plumb::write_npy<double>(scratch.file("s.npy"), {1, 1, 2}, {1, 0});
+  plumb::write_npy<double>(scratch.file("t.npy"), {1, 2}, {0, 1});
+  plumb::write_npy<double>(scratch.file("b.npy"), {2}, {0.5, 0});
+  const auto run = [&](const std::vector<std::string>& weights, const std::string& options) {
+    std::string files;
+    for (const std::string& name : weights) files += " " + scratch.file(name);
+    return bare("gat --graph " + graph + " --features " + x + " --weights" + files +
+                " --dtype f64 --check --out " + scratch.file("y.npy") + " --json " + json + " " + options);
+  };
+  const auto answer = [&] {
+    const plumb::Dense<double> y = plumb::npy_dense<double>(plumb::read_npy(scratch.file("y.npy")));
+    return std::vector<double>{y.data[0] - y.data[1], y.data[2] - y.data[3]};
+  };
+  expect(run({"w.npy", "s.npy", "t.npy"}, ""), 0,
+         {"graph: 2 loops added; not symmetric; messages flow target_to_source", "GATConv", "1-2, 1 layer",
+          "layers: 1 head of 2", "layer 1: ", "logits: ", "log-softmax: "});
+  const double e = std::exp(1.0), mean = (1 + 2 * e) / (1 + e);  // scores of vertex 0: 0 and 1
+  CHECK(near(answer(), 2 * mean, 4));
+  CHECK(json_in(json)["command"] == "gat");
+  CHECK(json_in(json)["checks"]["layer_1"]["misses"] == 0);
+  expect(run({"w.npy", "s.npy", "t.npy", "b.npy"}, "--direction source_to_target"), 0);
+  const double share = 1 / (1 + std::exp(-0.2));  // scores of vertex 1: a fifth of -2 + 1, and -2 + 2
+  CHECK(near(answer(), 2 + 0.5, 2 * (share * 2 + (1 - share)) + 0.5));
+  CHECK(run({"w.npy", "s.npy"}, "").has("w.npy: the layer lacks: att_dst"));
+  CHECK(run({"x.npy", "s.npy", "t.npy"}, "").has("x.npy: (2, 1) weights, and the inputs are: 1"));
+  CHECK(bare("gat --graph " + graph).has("--graph, --features and --weights belong together"));
+  CHECK(bare("gat --activation tanh").has("--activation 'tanh' is none of elu, relu"));
+}
+
 TEST_CASE("infer gcn takes any number of weights, --layers the first of them, and judges each layer") {
   const Scratch scratch;
   const std::string command =

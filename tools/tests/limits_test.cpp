@@ -140,3 +140,14 @@ TEST_CASE(
     "with little memory for data, from where a program starts at all to where it works, it names the limit") {
   for (const std::string& program : kPrograms) works_or_names_from_its_start("ulimit -d", program);
 }
+
+#if defined(PLUMB_START_PROGRAM)
+TEST_CASE(
+    "a library that gets no memory before main() is exit code 2 and the limit; a signal behind it is none") {
+  const std::string program = PLUMB_START_PROGRAM;
+  expect(limited("true", program), 0);
+  expect(limited("ulimit -v 900000", program), 2, {"error: out of memory (ulimit -v is 900000)"});
+  constexpr int kSegv = 128 + 11;  // as the shell says it
+  expect(limited("ulimit -v 9000000", program + " fails"), kSegv);
+}
+#endif
