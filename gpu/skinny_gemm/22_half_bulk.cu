@@ -5,7 +5,8 @@
 //           come as fast as rows of 128; rows of Y that no vector fits leave as a run, too.
 // Traffic   X once for 64 columns; W once for a block.
 // Limits    memory.
-// Fails at  gaps between rows of X, and k above 256: as rung 20. Few rows, of which each warp has one run.
+// Fails at  gaps between rows of X, and rows of which shared memory does not hold 16 for each warp: as rung 20. Few rows, of which each warp
+//           has one run.
 // Source    PTX ISA, "cp.async.bulk"; rung 19, whole rows of fp32.
 #include "gpu/skinny_gemm/half_bulk.hpp"
 

@@ -12,7 +12,7 @@ namespace plumb {
 namespace skinny {
 namespace half {
 
-constexpr int kMostStages = 3, kMostBulkTerms = 256, kRunBytes = 4096;
+constexpr int kMostStages = 3, kRunBytes = 4096;
 
 /// How a launch divides its work, and a warp's shared memory.
 struct BulkDivision {
@@ -143,39 +143,59 @@ __global__ void __launch_bounds__(kThreads) skinny_half_bulk(In<T> in, Out<T> ou
   }
 }
 
+/// Bytes of shared memory of a block.
+inline Index bulk_bytes(const BulkDivision& d, Index depth, int tiles_across) {
+  return ceil_div(depth, kTerms) * tiles_across * 512 +
+         static_cast<Index>(kWarps) * (d.stages * d.run_bytes + d.tile_bytes);
+}
+
+/// The division of these operands; no stages: shared memory does not hold a run for each warp.
+template <class T>
+BulkDivision bulk_division(const In<T>& in, const Out<T>& out) {
+  constexpr Index kEnough = 16,
+                  kReserved = 1024;  // runs for a multiprocessor; bytes of barriers, and to align
+  const Index n = out.Y.cols, of_tile = kRows * in.X.cols * static_cast<Index>(sizeof(in_t<T>)),
+              even = ceil_div(out.Y.rows, kRows) / (kEnough * device_multiprocessors());
+  const int across = tiles_of(n);
+  Index tiles = kRunBytes / of_tile < even ? kRunBytes / of_tile : even;
+  tiles = tiles < 1 ? 1 : tiles < 16 ? tiles : 16;
+  const bool whole = n % (2 * across) == 0 && rows_on_vectors(out.Y);
+  const Index of_y = whole ? 0 : kRows * n * static_cast<Index>(sizeof(out_t<T>));
+  BulkDivision d{};
+  if (tiles * of_tile > device_shared_bytes()) return d;
+  d.tiles = static_cast<int>(tiles), d.run_bytes = static_cast<int>(tiles * of_tile);
+  d.tile_bytes = static_cast<int>(of_y);
+  // two blocks on a multiprocessor where they have as much on its way as one
+  const auto fits = [&](int stages, Index blocks) {
+    d.stages = stages;
+    return blocks * (bulk_bytes(d, in.X.cols, across) + kReserved) <= device_shared_bytes();
+  };
+  if (fits(kMostStages, 2) || fits(2, 2) || fits(kMostStages, 1) || fits(2, 1) || fits(1, 1)) return d;
+  d.stages = 0;
+  return d;
+}
+
 /// Whether rows of X are one run of bytes that a warp can hold, and those of Y whole vectors of columns or one run too.
 template <class T>
 bool bulk_takes(const In<T>& in, const Out<T>& out) {
   const auto on_16 = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
-  const Index k = in.X.cols, n = out.Y.cols, of_lane = 2 * tiles_of(n);
-  const bool whole = n % of_lane == 0 && rows_on_vectors(out.Y), gapless = n <= 64 && out.Y.ld == n;
-  return k > 0 && k <= kMostBulkTerms && in.X.ld == k && on_16(in.X.data) && on_16(out.Y.data) && n > 0 &&
-         (whole || gapless);
+  const Index k = in.X.cols, n = out.Y.cols;
+  if (k == 0 || n == 0 || in.X.ld != k || !on_16(in.X.data) || !on_16(out.Y.data)) return false;
+  const bool whole = n % (2 * tiles_of(n)) == 0 && rows_on_vectors(out.Y), gapless = n <= 64 && out.Y.ld == n;
+  return (whole || gapless) && bulk_division<T>(in, out).stages > 0;
 }
 
 template <class T, int Tiles, int V>
 void launch_bulk(const In<T>& in, const Out<T>& out, Context& context) {
-  const auto k = static_cast<int>(in.X.cols), n = static_cast<int>(out.Y.cols < 64 ? out.Y.cols : 64);
-  BulkDivision d{};
-  const int of_tile = kRows * k * static_cast<int>(sizeof(in_t<T>)), fit = kRunBytes / of_tile;
-  constexpr Index kEnough = 16;  // runs for a multiprocessor
-  const Index even = ceil_div(out.Y.rows, kRows) / (kEnough * device_multiprocessors());
-  const auto most_tiles = static_cast<int>(even < 16 ? even : 16);
-  d.tiles = fit < most_tiles ? fit : most_tiles;
-  d.tiles = d.tiles > 1 ? d.tiles : 1;
-  d.stages = k <= 128 ? kMostStages : kMostStages - 1;
-  d.run_bytes = d.tiles * of_tile;
-  const bool whole = out.Y.cols % (2 * Tiles) == 0 && rows_on_vectors(out.Y);
-  d.tile_bytes = whole ? 0 : kRows * n * static_cast<int>(sizeof(out_t<T>));
-  const Index chunks = ceil_div(k, kTerms),
-              bytes =
-                  chunks * Tiles * 512 + static_cast<Index>(kWarps) * (d.stages * d.run_bytes + d.tile_bytes),
-              across = ceil_div(out.Y.cols, 8 * Tiles);
-  constexpr Index kOfMultiprocessor = 226 * 1024, kMostResident = 3;
-  const Index fits = kOfMultiprocessor / (bytes + 1024),
-              resident = fits < kMostResident ? fits : kMostResident;
-  const Index blocks = ceil_div(out.Y.rows, static_cast<Index>(kWarps) * d.tiles * kRows),
-              most = ceil_div((resident < 1 ? 1 : resident) * device_multiprocessors(), across);
+  constexpr Index kMostResident = 3;
+  const BulkDivision d = bulk_division<T>(in, out);
+  const Index bytes = bulk_bytes(d, in.X.cols, Tiles), fits = device_shared_bytes() / (bytes + 1024),
+              resident = fits < 1               ? 1
+                         : fits < kMostResident ? fits
+                                                : kMostResident,
+              across = ceil_div(out.Y.cols, 8 * Tiles),
+              blocks = ceil_div(out.Y.rows, static_cast<Index>(kWarps) * d.tiles * kRows),
+              most = ceil_div(resident * device_multiprocessors(), across);
   launch(skinny_half_bulk<T, Tiles, V>,
          dim3(static_cast<unsigned>(blocks < most ? blocks : most), static_cast<unsigned>(across)), kThreads,
          static_cast<std::size_t>(bytes), context.stream, in, out, d);
@@ -200,6 +220,8 @@ void run_bulk(const In<T>& in, const Out<T>& out, Context& context) {
       return run_bulk_of<T, 2>(in, out, context);
     case 4:
       return run_bulk_of<T, 4>(in, out, context);
+    case 6:
+      return run_bulk_of<T, 6>(in, out, context);
     default:
       return run_bulk_of<T, 8>(in, out, context);
   }

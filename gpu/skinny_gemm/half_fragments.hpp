@@ -16,7 +16,7 @@ namespace half {
 
 constexpr int kWarps = 8, kThreads = 32 * kWarps;
 constexpr int kRows = 16, kTerms = 32;  // of a warp; of a chunk
-constexpr int kTurn = 4;                // chunks of X in flight together, half as many beside 64 columns
+constexpr int kTurn = 4;  // chunks of X in flight together, half as many beside more than 32 columns
 
 /// Tiles of eight columns, and chunks of W that shared memory holds at a time.
 template <int Tiles>
@@ -139,7 +139,7 @@ PLUMB_DEVICE void multiply_chunk(uint4 low, uint4 high, const uint4* w, E type, 
 template <int Tiles, int V, class E>
 PLUMB_DEVICE void add_chunks(const E* low_row, const E* high_row, int first, int last, int step, int base,
                              Index depth, const uint4* w, float (&sum)[Tiles][4]) {
-  constexpr int kTogether = Tiles < 8 ? kTurn : kTurn / 2;
+  constexpr int kTogether = Tiles < 6 ? kTurn : kTurn / 2;
   const auto all_whole = static_cast<int>(depth / kTerms);
   const int whole = last < all_whole ? last : all_whole;
   const auto place = [&](int chunk) { return w + (chunk - base) * (Tiles * 32); };
@@ -176,7 +176,9 @@ PLUMB_DEVICE void store_row(const Out<T>& out, Index row, Index j0, bool wide_y,
     numbers[2 * j] = sum[j][2 * half], numbers[2 * j + 1] = sum[j][2 * half + 1];
   out_t<T>* const y = &out.Y(row, column);
   if (wide_y && column + kOfLane <= out.Y.cols) {
-    store_pack<kOfLane>(y, numbers);
+    constexpr int kAtOnce = kOfLane == 12 ? 4 : kOfLane;  // 12 lie on fours
+#pragma unroll
+    for (int e = 0; e < kOfLane; e += kAtOnce) store_pack<kAtOnce>(y + e, numbers + e);
   } else {
 #pragma unroll
     for (int e = 0; e < kOfLane; ++e) {
@@ -298,7 +300,9 @@ void run_fragments_of(const In<T>& in, const Out<T>& out, Context& context) {
 }
 
 /// Tiles of a pass over X.
-inline int tiles_of(Index columns) { return columns <= 8 ? 1 : columns <= 16 ? 2 : columns <= 32 ? 4 : 8; }
+inline int tiles_of(Index columns) {
+  return columns <= 8 ? 1 : columns <= 16 ? 2 : columns <= 32 ? 4 : columns <= 48 ? 6 : 8;
+}
 
 template <class T>
 void run_fragments(const In<T>& in, const Out<T>& out, Context& context) {
@@ -309,6 +313,8 @@ void run_fragments(const In<T>& in, const Out<T>& out, Context& context) {
       return run_fragments_of<T, 2>(in, out, context);
     case 4:
       return run_fragments_of<T, 4>(in, out, context);
+    case 6:
+      return run_fragments_of<T, 6>(in, out, context);
     default:
       return run_fragments_of<T, 8>(in, out, context);
   }
