@@ -296,8 +296,12 @@ auto with_fitted(Index columns, Call run) {
       return run(FittedOf<T, 6>{});
     case 5:
       return run(FittedOf<T, 5>{});
-    default:
+    case 4:
       return run(FittedOf<T, 4>{});
+    case 3:
+      return run(FittedOf<T, 3>{});
+    default:
+      return run(FittedOf<T, 2>{});
   }
 }
 

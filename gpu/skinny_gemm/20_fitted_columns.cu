@@ -14,27 +14,23 @@ namespace {
 
 using namespace skinny;
 
-using Tiles = gemm::Candidate<float>;
-constexpr Tiles kFitted = gemm::fitted<float>();
+template <class T>
+using Tiles = gemm::FittedRung<T, gemm::FitColumns<T>>;
 
-void* prepare(const Problem<float>&, const In<float>& in, const Out<float>& out, Context& context) {
-  const AsGemm<float> as(in, out);
-  auto* const kept = new gemm::Kept<float>;
-  gemm::Work work{};
-  kFitted.work(as.in, as.out, in.X.cols, work);
-  kept->division = work.division;
-  kept->finished = kFitted.prepare(work.division, as.out, context);
-  return kept;
-}
-void release(void* plan) { delete static_cast<gemm::Kept<float>*>(plan); }
-
-void run(const Problem<float>&, const In<float>& in, const Out<float>& out, Context& context) {
-  const AsGemm<float> as(in, out);
-  kFitted.run(*static_cast<const gemm::Kept<float>*>(context.plan), as.p, as.in, as.out, context);
+template <class T>
+void* prepare(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  const AsGemm<T> as(in, out);
+  return Tiles<T>::prepare(as.p, as.in, as.out, context);
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{
-    "20_fitted_columns", run, Traits{}.needs_sm(80), nullptr, prepare, release};
+template <class T>
+void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  const AsGemm<T> as(in, out);
+  Tiles<T>::run(as.p, as.in, as.out, context);
+}
+
+PLUMB_REGISTER_WITH(SkinnyGemm, "20_fitted_columns",
+                    (run<T>, Traits{}.needs_sm(90), nullptr, prepare<T>, Tiles<T>::release), float, double);
 
 }  // namespace
 }  // namespace plumb

@@ -19,7 +19,7 @@ namespace skinny {
 
 /// This ladder's own; gemm's follow.
 template <class T>
-constexpr int kCandidates = sizeof(T) == 4 ? 14 : 16;
+constexpr int kCandidates = sizeof(T) == 4 ? 14 : 17;
 constexpr int kOwn = 9;
 
 /// Of the operands: what the terms are made of.
@@ -321,12 +321,13 @@ struct TilesOfGemm<double> {
                                            "128 x 32 tiles",
                                            "32 x 32 tiles",
                                            "32 x 64 tiles",
-                                           "32 x 32 tiles, steps of 32"};
+                                           "32 x 32 tiles, steps of 32",
+                                           "tiles as wide as Y"};
   static constexpr gemm::Candidate<double> kList[] = {
       gemm::split_depth_of_tiles<double>(),          gemm::whole<double, gemm::Fp64Small>(),
       gemm::whole<double, gemm::Fp64SharedSquare>(), gemm::whole<double, gemm::Fp64Thin>(),
       gemm::whole<double, gemm::Fp64Square>(),       gemm::whole<double, gemm::Fp64Low>(),
-      gemm::whole<double, gemm::Fp64Deep>()};
+      gemm::whole<double, gemm::Fp64Deep>(),         gemm::fitted<double>()};
 };
 
 /// The names of this ladder's candidates, in their order, and of gemm's tiles.
