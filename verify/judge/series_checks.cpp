@@ -125,10 +125,10 @@ std::optional<Finding> grows(const Series& s) {
   };
   // a thread takes blocks and pages with it: causes before what follows from them
   constexpr Counted kResources[] = {{&ResourceUse::threads, 1, "threads"},
-                                 {&ResourceUse::descriptors, 1, "file descriptors"},
-                                 {&ResourceUse::blocks, 1, "blocks of the heap"},
-                                 {&ResourceUse::bytes, 8, "bytes of the heap"},
-                                 {&ResourceUse::pages, 1, "pages of address space", 256}};
+                                    {&ResourceUse::descriptors, 1, "file descriptors"},
+                                    {&ResourceUse::blocks, 1, "blocks of the heap"},
+                                    {&ResourceUse::bytes, 8, "bytes of the heap"},
+                                    {&ResourceUse::pages, 1, "pages of address space", 256}};
   if (s.uses.size() < 3) return std::nullopt;
   const ResourceUse &first = s.uses.front(), &last = s.uses.back();
   const auto per_call = [&](std::int64_t ResourceUse::*held) {
