@@ -15,7 +15,6 @@
 
 #include "reference/core/exit_code.hpp"
 #include "reference/core/threads.hpp"
-#include "reference/core/watched_start.hpp"
 
 namespace plumb {
 namespace {

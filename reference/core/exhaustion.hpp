@@ -35,4 +35,10 @@ void end_where_memory_is_exhausted(void (*before)() noexcept = nullptr);
 /// The program returns from main(): from here on its end is no library's.
 void note_own_end() noexcept;
 
+/// Begins to watch, where a user limits address space or data. Called by the system (watched_start.hpp).
+void watch_start(int argc, char** argv, char** environment) noexcept;
+
+/// main() has been reached: from here on a signal is a fault.
+void note_started() noexcept;
+
 }  // namespace plumb

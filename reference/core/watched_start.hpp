@@ -1,16 +1,7 @@
 // For the one source file of a program that has main(): from before the constructors of its libraries on, a signal where memory is limited
 // ends it with exit code kUsage and names the limit. cuBLASLt's constructors get no memory within some limits, and end by SIGSEGV.
 #pragma once
-
-namespace plumb {
-
-/// Begins to watch, where a user limits address space or data. Called by the system.
-void watch_start(int argc, char** argv, char** environment) noexcept;
-
-/// main() has been reached: from here on a signal is a fault.
-void note_started() noexcept;
-
-}  // namespace plumb
+#include "reference/core/exhaustion.hpp"
 
 // A sanitizer's own start comes first.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
