@@ -27,4 +27,21 @@ printf 'python: imported in %s s\n' "$seconds"
 awk "BEGIN { exit !($seconds < 0.3) }" || echo "python: an import is to take less than 0.3 s (on a busy machine it may take more)"
 # from another folder: the tree's own package is not to be found by chance
 cp -r tools/python/tests tools/python/examples "$place"
-cd "$place" && PYTHONPATH='' env/bin/python -m pytest -q -p no:cacheprovider -n 2 tests
+cd "$place"
+PYTHONPATH='' env/bin/python -m pytest -q -p no:cacheprovider -n 2 tests
+# the same wheel in every other version of Python that is here
+version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null; }
+tried=" $(version_of env/bin/python) "
+for other in python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python; do
+  version=$(version_of "$other") || continue
+  case $tried in *" $version "*) continue ;; esac
+  case $version in 3.9 | 3.1?) ;; *) continue ;; esac
+  tried+="$version "
+  if ! "$other" -m venv "env$version" || ! "env$version/bin/pip" install --quiet numpy pytest 2>>pip.err; then
+    echo "python: $version skipped, it gets no packages"
+    continue
+  fi
+  "env$version/bin/pip" install --quiet --no-index "$wheel"
+  printf 'python: %s: ' "$version"
+  PYTHONPATH='' "env$version/bin/python" -m pytest -q -p no:cacheprovider tests/check_test.py | tail -n 1
+done
