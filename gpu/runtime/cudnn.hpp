@@ -1,5 +1,6 @@
 // cuDNN for the vendor's rung of conv2d, found when it is first asked for: neither its headers nor the library need be there where this is
-// compiled. The declarations are those of cudnn_ops.h and cudnn_cnn.h that have been the same since version 7.
+// compiled: the file that PLUMB_CUDNN names, the system's libcudnn.so.9, or what CMake found (PLUMB_CUDNN_LIBRARY: the toolkit's, or Python's
+// package). The declarations are those of cudnn_ops.h and cudnn_cnn.h that have been the same since version 7.
 #pragma once
 #include <cstddef>
 #include <string>
