@@ -1,8 +1,8 @@
-// 16-bit elements on tensor cores, rows of X by bulk copies: the kernel of rung 22. Header only, and apart from the rung because the adaptive one
+// 16-bit elements on tensor cores, rows of X by bulk copies: the kernel of rung 32. Header only, and apart from the rung because the adaptive one
 // takes it too.
 //
 // Rows that follow each other without a gap are one run of bytes, of which 16 rows begin on 16 bytes whatever their length: a warp brings its
-// own runs to shared memory, several ahead, and makes tiles of 16 rows of each as rung 20 does. Where rows of Y do not lie on the size of what a
+// own runs to shared memory, several ahead, and makes tiles of 16 rows of each as rung 31 does. Where rows of Y do not lie on the size of what a
 // lane ends with, the tile is put together in shared memory first, and leaves in whole vectors.
 #pragma once
 #include "gpu/device/memory.hpp"

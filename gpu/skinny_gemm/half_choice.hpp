@@ -1,5 +1,5 @@
 // requires: sm_90a, tensor_map
-// What rung 21 chooses between, and the clocks of a multiprocessor that each would take: from the roofs of the chip, not from measured
+// What rung 33 chooses between, and the clocks of a multiprocessor that each would take: from the roofs of the chip, not from measured
 // thresholds. Header only.
 #pragma once
 #include "gpu/gemm/half_candidates.hpp"

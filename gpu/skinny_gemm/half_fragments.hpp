@@ -1,4 +1,4 @@
-// 16-bit elements on tensor cores, X straight from global memory: the kernel of rung 20. Header only, and apart from the rung because the
+// 16-bit elements on tensor cores, X straight from global memory: the kernel of rung 31. Header only, and apart from the rung because the
 // adaptive one takes it too.
 //
 // A warp makes 16 rows of Y. Which terms an mma takes is free, as long as X and W agree: so the four lanes of a row load 16 bytes each of a

@@ -1,8 +1,8 @@
 // requires: sm_90a, tensor_map
-// skinny_gemm, rung 21: 16-bit elements, fragments of X or gemm's tiles, by a model of time.
+// skinny_gemm, rung 33: 16-bit elements, fragments of X or gemm's tiles, by a model of time.
 //
-// Change    rung 20's fragments where X is what counts; from some tens of columns on the tiles of gemm's rung 33, which bring B and A by the
-//           copy engine; rung 22's bulk copies where rows are many, or lie on less than 16 bytes. half_choice.hpp has the model of the clocks
+// Change    rung 31's fragments where X is what counts; from some tens of columns on the tiles of gemm's rung 33, which bring B and A by the
+//           copy engine; rung 32's bulk copies where rows are many, or lie on less than 16 bytes. half_choice.hpp has the model of the clocks
 //           of either, from the roofs of the chip.
 // Traffic   of the one chosen.
 // Limits    those of the one chosen.
@@ -35,7 +35,7 @@ const char* supports(const Problem<T>&, const In<T>& in, const Out<T>& out) {
   return gemm::half::supports<T>({}, {in.X, in.W}, {out.Y});
 }
 
-PLUMB_REGISTER_WITH(SkinnyGemm, "21_half_adaptive", (run<T>, Traits{}.needs_sm(90), supports<T>), f16, bf16,
+PLUMB_REGISTER_WITH(SkinnyGemm, "33_half_adaptive", (run<T>, Traits{}.needs_sm(90), supports<T>), f16, bf16,
                     f16_f32, bf16_f32);
 
 }  // namespace
