@@ -38,9 +38,9 @@ bool same_store(const Cell& a, const Cell& b) {
 
 // A program may have unmapped what it has named: rows that are mapped far apart for one run.
 bool is_mapped(const unsigned char* p) {
-  constexpr std::uintptr_t kPage = 4096;
+  constexpr std::uintptr_t kPageBytes = 4096;
   unsigned char in_memory = 0;
-  return mincore(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) / kPage * kPage), 1,
+  return mincore(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) / kPageBytes * kPageBytes), 1,
                  &in_memory) == 0;
 }
 
