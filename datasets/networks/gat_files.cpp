@@ -54,7 +54,7 @@ std::vector<LayerFiles> layers_by_name(const std::string& path,
   std::vector<LayerFiles> layers;
   for (auto& [name, array] : arrays) {
     const auto* const end = std::find_if(std::begin(kEnds), std::end(kEnds),
-                                         [&](const auto& e) { return name.ends_with(e.first); });
+                                         [&n = name](const auto& e) { return n.ends_with(e.first); });
     if (end == std::end(kEnds))
       throw input_error(path, 0, "an array is none of att_src, att_dst, lin.weight and bias", name);
     const std::string layer = name.substr(0, name.size() - end->first.size());

@@ -202,7 +202,8 @@ bool CaseSpace::fits(const Values& values, const CaseLimit& limit) const {
       return false;  // of two arrays, none is the third
     const std::vector<ValueClass>& classes = parameters_[parameter].classes;
     if (parameters_[parameter].key == kFillKey &&
-        std::none_of(classes.begin(), classes.end(), [&](const ValueClass& c) { return contains(c, word); }))
+        std::none_of(classes.begin(), classes.end(),
+                     [&w = word](const ValueClass& c) { return contains(c, w); }))
       return false;  // the oracle and the bound are not made for it
     place(p, parameter, word);
   }

@@ -11,12 +11,12 @@ namespace plumb {
 [[nodiscard]] constexpr double tensor_bound(const TensorCore& core, Format sums, std::int64_t depth,
                                             double weight) {
   const auto power = [](int bits) { return 1.0 / static_cast<double>(std::int64_t{1} << bits); };
-  const auto steps = static_cast<double>((depth + core.terms - 1) / core.terms);
+  const std::int64_t steps = (depth + core.terms - 1) / core.terms;  // rounded up
   const double cut = static_cast<double>(core.terms) * power(core.fraction_bits);
   const bool rounded = sums == Format::f16;
   const double kept = power(rounded ? facts(Format::f16).digits : core.result_bits);
   const double least = facts(sums).smallest_normal;
-  return steps * (cut + kept) * (weight > least ? weight : least);
+  return static_cast<double>(steps) * (cut + kept) * (weight > least ? weight : least);
 }
 
 }  // namespace plumb

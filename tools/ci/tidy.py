@@ -79,7 +79,7 @@ def find_tool():
 def sources(file, build):
     """The files of ours that a compiled file stands for: itself, or what PLUMB_UNITY made it include."""
     if file.is_relative_to(build):
-        if not re.fullmatch(r"unity_\d+_cxx\.cxx", file.name) and file.parent != build / "joined":
+        if not re.fullmatch(r"unity_\w+_cxx\.cxx", file.name) and file.parent != build / "joined":
             return []
         files = [ROOT / f for f in re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE)]
     else:
@@ -110,7 +110,7 @@ def read_units(build):
         if names := sources(file, build):
             output = entry.get("output") or re.search(r" -o (\S+)", entry["command"]).group(1)
             # clang cannot read gcc's precompiled header
-            command = re.sub(r" -include \S*/cmake_pch\.hxx", "", entry["command"])
+            command = re.sub(r" -include \S*/cmake_pch\.hxx| -Werror(?= )", "", entry["command"])
             found.setdefault(str(file), Unit(str(file), command, [output], names))
     return list(found.values())
 

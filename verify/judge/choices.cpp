@@ -83,7 +83,8 @@ const ReferenceArray& ChosenAnswer::output(std::size_t o) const {
 
 void ChosenAnswer::take_places(std::size_t o) {
   ReferenceArray& answer = chosen_.emplace(o, reference_.outputs[o]).first->second;
-  const auto& [segment, image] = written_[o];
+  const auto* const segment = written_[o].segment;
+  const auto* const image = written_[o].image;
   const std::int64_t cols = segment->cols;
 #pragma omp parallel for schedule(static) if (segment->elements() > kStretch)
   for (std::int64_t i = 0; i < segment->rows; ++i) {
