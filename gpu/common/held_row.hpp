@@ -14,6 +14,9 @@ bool in_pieces(const DenseView<E, Space::device>& a) {
   return a.cols % V == 0 && rows_on_vectors(a);
 }
 
+/// Whether a vector begins on a 16-byte boundary.
+inline bool begins_on_16(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
+
 /// Held numbers of the calling thread, in pieces of V, the first of which begins at column `first` and the next ones `stride` apart. A piece
 /// lies below `cols` as a whole or not at all.
 template <int Held, int V, class S>
@@ -117,6 +120,11 @@ __global__ void __launch_bounds__(Team::kThreads) function_of_rows(F f, Index ro
 
 /// Columns of the longest row that a team can hold.
 constexpr Index kMostHeld = 16384;
+
+/// Why no team holds rows of so many columns; null where one does.
+inline const char* why_not_held(Index cols) {
+  return cols <= kMostHeld ? nullptr : "no block holds rows of more than 16,384 columns";
+}
 
 template <class Team, int Held, class E, class F>
 void launch_function_of_rows(F f, Index rows, bool wide, Context& context) {

@@ -45,14 +45,14 @@ struct Row {
 
 template <class T>
 const char* supports(const LayerNorm::Problem<T>&, const In<T>& in, const Out<T>&) {
-  return in.x.cols <= kMostHeld ? nullptr : "no block holds rows of more than 16,384 columns";
+  return why_not_held(in.x.cols);
 }
 
 template <class T>
 void run(const LayerNorm::Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   constexpr int kV = kPackOf<in_t<T>>;
-  const auto on_16 = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; };
-  const bool wide = in_pieces<kV>(in.x) && in_pieces<kV>(out.y) && on_16(in.w.data) && on_16(in.b.data);
+  const bool wide =
+      in_pieces<kV>(in.x) && in_pieces<kV>(out.y) && begins_on_16(in.w.data) && begins_on_16(in.b.data);
   run_function_of_rows<in_t<T>>(Row<T>{p, in, out}, in.x.rows, in.x.cols, wide, context);
 }
 

@@ -42,14 +42,13 @@ struct Row {
 
 template <class T>
 const char* supports(const RmsNorm::Problem<T>&, const In<T>& in, const Out<T>&) {
-  return in.x.cols <= kMostHeld ? nullptr : "no block holds rows of more than 16,384 columns";
+  return why_not_held(in.x.cols);
 }
 
 template <class T>
 void run(const RmsNorm::Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   constexpr int kV = kPackOf<in_t<T>>;
-  const bool wide =
-      in_pieces<kV>(in.x) && in_pieces<kV>(out.y) && reinterpret_cast<std::uintptr_t>(in.w.data) % 16 == 0;
+  const bool wide = in_pieces<kV>(in.x) && in_pieces<kV>(out.y) && begins_on_16(in.w.data);
   run_function_of_rows<in_t<T>>(Row<T>{p, in, out}, in.x.rows, in.x.cols, wide, context);
 }
 

@@ -42,7 +42,7 @@ struct Row {
 
 template <class T>
 const char* supports(const Softmax::Problem<T>&, const In<T>& in, const Out<T>&) {
-  return in.x.cols <= kMostHeld ? nullptr : "no block holds rows of more than 16,384 columns";
+  return why_not_held(in.x.cols);
 }
 
 template <class T>
