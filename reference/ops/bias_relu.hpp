@@ -1,7 +1,7 @@
 // bias_relu: bias, rectifier and cap of a dense layer. Contract only; cases, oracle and bound are in
 // bias_relu.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -26,55 +26,20 @@ namespace plumb {
 ///           nor 0 elements.
 /// Source    Kepner, Alford, Gadepally et al., "Sparse Deep Neural Network Graph Challenge", HPEC 2019 (cap =
 ///           32).
-struct BiasRelu {
+struct BiasRelu : Contract<BiasRelu> {
   static constexpr const char* kName = "bias_relu";
-  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
-                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
-  static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
+  static constexpr const char* kSignature = "x: rows cols, b: cols, bias, cap -> y: rows cols";
 
-  template <class T>
-  struct Problem {
-    scalar_t<T> bias;  // for every column, where b has no elements
-    scalar_t<T> cap;   // >= 0; +Inf: no cap
-  };
-  template <class T, Space S>
-  struct In {
-    DenseView<const in_t<T>, S> x;  // (rows, cols)
-    VecView<const in_t<T>, S> b;    // (cols) or (0)
-  };
-  template <class T, Space S>
-  struct Out {
-    DenseView<out_t<T>, S> y;  // (rows, cols)
-  };
+  PLUMB_PROBLEM(Scalar bias;  // for every column, where b has no elements
+                Scalar cap;)  // >= 0; +Inf: no cap
+  PLUMB_INPUTS(Matrix x; Vector b;)
+  PLUMB_OUTPUTS(Matrix y;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("x", in.x), f("b", in.b);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("y", out.y);
-  }
-  template <class P, class F>
-  static void each_scalar(P& p, F&& f) {
-    f("bias", p.bias), f("cap", p.cap);
-  }
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<BiasRelu, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  PLUMB_CONTRACT(BiasRelu)
   /// Makes of a problem its n-th neighbour, over the same arrays of the same shapes; false: it has no more. Those
   /// behind the first differ from it in as few members as may be.
   template <class T>
   static bool make_other(Problem<T>&, int n);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 
 }  // namespace plumb

@@ -1,7 +1,7 @@
 // conv2d: a batch of images against a bank of filters, as convolutional layers have it. Contract only; cases,
 // oracle and bound are in conv2d.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -40,11 +40,10 @@ namespace plumb {
 /// Source    Chellapilla, Puri and Simard, "High performance convolutional neural networks for document
 ///           processing" (2006); Lavin and Gray, "Fast algorithms for convolutional neural networks", CVPR
 ///           2016; Higham, Accuracy and Stability (2002), sections 3.1 and 23.2.
-struct Conv2d {
+struct Conv2d : Contract<Conv2d> {
   static constexpr const char* kName = "conv2d";
-  static constexpr Dtype kDtypes[] = {Dtype::f32,      Dtype::f64,      Dtype::f16,       Dtype::bf16,
-                                      Dtype::f16_f32,  Dtype::bf16_f32, Dtype::e4m3_f16,  Dtype::e4m3_bf16,
-                                      Dtype::e4m3_f32, Dtype::e5m2_f16, Dtype::e5m2_bf16, Dtype::e5m2_f32};
+  static constexpr const char* kSignature = "X: n c h w, F: k c r s -> Y: n k oh ow";
+  static constexpr auto& kDtypes = kMatrixDtypes;
   static constexpr const char* kExtents[] = {"n", "c", "h", "w", "k"};  // parameters of a case
 
   /// Outputs along a dimension: the windows that fit, 0 where none does.
@@ -61,24 +60,9 @@ struct Conv2d {
     std::int32_t oh, ow;      // rows and columns of an output
     std::int32_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
   };
-  template <class T, Space S>
-  struct In {
-    DenseView<const in_t<T>, S> X;  // (n c, h w)
-    DenseView<const in_t<T>, S> F;  // (k, c r s)
-  };
-  template <class T, Space S>
-  struct Out {
-    DenseView<out_t<T>, S> Y;  // (n k, oh ow)
-  };
+  PLUMB_INPUTS(Matrix X; Matrix F;)
+  PLUMB_OUTPUTS(Matrix Y;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("X", in.X), f("F", in.F);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("Y", out.Y);
-  }
   template <class P, class F>
   static void each_scalar(P& p, F&& f) {
     f("n", p.n), f("c", p.c), f("h", p.h), f("w", p.w), f("k", p.k), f("r", p.r), f("s", p.s), f("oh", p.oh);
@@ -86,21 +70,11 @@ struct Conv2d {
     f("pad_w", p.pad_w), f("dilation_h", p.dilation_h), f("dilation_w", p.dilation_w);
   }
 
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<Conv2d, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  PLUMB_CONTRACT(Conv2d)
   /// Makes of a problem its n-th neighbour, over the same arrays of the same shapes; false: it has no more. Those
   /// behind the first differ from it in as few members as may be.
   template <class T>
   static bool make_other(Problem<T>&, int n);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 
 /// Whether F(2x2, 3x3) applies: the oracle then gives its magnitude, and variants of that arithmetic accept

@@ -1,7 +1,7 @@
 // dense_to_csr: the non-zeros of a dense matrix, in CSR. Contract only; cases and oracle are in
 // dense_to_csr.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -23,50 +23,20 @@ namespace plumb {
 /// Errors    validate() rejects outputs whose size is not the number of non-zeros, and sizes beyond int32.
 /// Source    the conversion between layers of a dense product and a sparse one; cuSPARSE,
 ///           cusparseDenseToSparse.
-struct DenseToCsr {
+struct DenseToCsr : Contract<DenseToCsr> {
   static constexpr const char* kName = "dense_to_csr";
+  static constexpr const char* kSignature = "x: rows cols -> row_ptr: rows+1, col: nnz, val: nnz";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64, Dtype::f16, Dtype::bf16, Dtype::e4m3};
   static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
-  template <class T>
-  struct Problem {};  // nothing beside the operands
-  template <class T, Space S>
-  struct In {
-    DenseView<const in_t<T>, S> x;  // (rows, cols)
-  };
-  template <class T, Space S>
-  struct Out {
-    VecView<std::int32_t, S> row_ptr;  // (rows + 1)
-    VecView<std::int32_t, S> col;      // (nnz)
-    VecView<out_t<T>, S> val;          // (nnz)
-  };
+  PLUMB_INPUTS(Matrix x;)
+  PLUMB_OUTPUTS(Indices row_ptr; Indices col; Vector val;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("x", in.x);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("row_ptr", out.row_ptr), f("col", out.col), f("val", out.val);
-  }
-  template <class P, class F>
-  static void each_scalar(P&, F&&) {}  // there are none
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<DenseToCsr, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  PLUMB_CONTRACT(DenseToCsr)
   /// Takes the last row (n = 0) or column (n = 1) of x away, and the entries that were there; false: there is none, or
   /// n is larger.
   template <class T>
   static bool shorten(In<T, Space::host>&, Out<T, Space::host>&, int n);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 
 }  // namespace plumb

@@ -1,7 +1,7 @@
 // gemm: C = alpha A B + beta C for dense row-major matrices. Contract only; cases, oracle and bound are in
 // gemm.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -24,51 +24,17 @@ namespace plumb {
 /// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
 ///           fitting shapes.
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
-struct Gemm {
+struct Gemm : Contract<Gemm> {
   static constexpr const char* kName = "gemm";
-  static constexpr Dtype kDtypes[] = {Dtype::f32,      Dtype::f64,      Dtype::f16,       Dtype::bf16,
-                                      Dtype::f16_f32,  Dtype::bf16_f32, Dtype::e4m3_f16,  Dtype::e4m3_bf16,
-                                      Dtype::e4m3_f32, Dtype::e5m2_f16, Dtype::e5m2_bf16, Dtype::e5m2_f32};
+  static constexpr const char* kSignature = "A: m k, B: k n, alpha, beta -> C: m n";
+  static constexpr auto& kDtypes = kMatrixDtypes;
   static constexpr const char* kExtents[] = {"m", "n", "k"};  // parameters of a case
 
-  template <class T>
-  struct Problem {
-    scalar_t<T> alpha, beta;
-  };
-  template <class T, Space S>
-  struct In {
-    DenseView<const in_t<T>, S> A;  // (m, k)
-    DenseView<const in_t<T>, S> B;  // (k, n)
-  };
-  template <class T, Space S>
-  struct Out {
-    DenseView<out_t<T>, S> C;  // (m, n)
-  };
+  PLUMB_PROBLEM(Scalar alpha, beta;)
+  PLUMB_INPUTS(Matrix A; Matrix B;)
+  PLUMB_OUTPUTS(Matrix C;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("A", in.A), f("B", in.B);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("C", out.C);
-  }
-  template <class P, class F>
-  static void each_scalar(P& p, F&& f) {
-    f("alpha", p.alpha), f("beta", p.beta);
-  }
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<Gemm, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+  PLUMB_CONTRACT(Gemm)
 };
 
 }  // namespace plumb

@@ -1,7 +1,7 @@
 // gemv: y = alpha A x + beta y for a dense row-major matrix. Contract only; cases, oracle and bound are in
 // gemv.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -24,50 +24,15 @@ namespace plumb {
 /// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
 ///           fitting shapes.
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
-struct Gemv {
+struct Gemv : Contract<Gemv> {
   static constexpr const char* kName = "gemv";
-  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
-                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
-  static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
+  static constexpr const char* kSignature = "A: rows cols, x: cols, alpha, beta -> y: rows";
 
-  template <class T>
-  struct Problem {
-    scalar_t<T> alpha, beta;
-  };
-  template <class T, Space S>
-  struct In {
-    DenseView<const in_t<T>, S> A;  // (rows, cols)
-    VecView<const in_t<T>, S> x;    // (cols)
-  };
-  template <class T, Space S>
-  struct Out {
-    VecView<out_t<T>, S> y;  // (rows)
-  };
+  PLUMB_PROBLEM(Scalar alpha, beta;)
+  PLUMB_INPUTS(Matrix A; Vector x;)
+  PLUMB_OUTPUTS(Vector y;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("A", in.A), f("x", in.x);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("y", out.y);
-  }
-  template <class P, class F>
-  static void each_scalar(P& p, F&& f) {
-    f("alpha", p.alpha), f("beta", p.beta);
-  }
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<Gemv, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+  PLUMB_CONTRACT(Gemv)
 };
 
 }  // namespace plumb

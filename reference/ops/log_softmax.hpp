@@ -1,7 +1,7 @@
 // log_softmax: logarithm of the softmax of each row. Contract and derivation of the bound; cases and oracle
 // are in log_softmax.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -41,51 +41,20 @@ namespace plumb {
 /// Source    Blanchard, D. J. Higham and N. J. Higham, "Accurately computing the log-sum-exp and softmax
 ///           functions", IMA J. Numer. Anal. 41 (2021); Milakov and Gimelshein, "Online normalizer
 ///           calculation for softmax" (2018).
-struct LogSoftmax {
+struct LogSoftmax : Contract<LogSoftmax> {
   static constexpr const char* kName = "log_softmax";
-  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
-                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
-  static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
+  static constexpr const char* kSignature = "x: rows cols -> y: rows cols";
 
-  template <class T>
-  struct Problem {};  // nothing beside the operands
-  template <class T, Space S>
-  struct In {
-    DenseView<const in_t<T>, S> x;  // (rows, cols)
-  };
-  template <class T, Space S>
-  struct Out {
-    DenseView<out_t<T>, S> y;  // (rows, cols)
-  };
+  PLUMB_INPUTS(Matrix x;)
+  PLUMB_OUTPUTS(Matrix y;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("x", in.x);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("y", out.y);
-  }
-  template <class P, class F>
-  static void each_scalar(P&, F&&) {}  // there are none
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<LogSoftmax, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  PLUMB_CONTRACT(LogSoftmax)
   /// The factors that the bound multiplies by u, without the sum's share: 2 |d| + 3 |y| + 4 |log s| + W + 8,
   /// where d <= 0 <= log s. The GCN (reference/models), whose rows end in this function, uses it too.
   template <class W>
   static W magnitude(W d, W y, W log_sum, W weight) {
     return -2 * d + 3 * (y < 0 ? -y : y) + 4 * log_sum + weight + 8;
   }
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 
 }  // namespace plumb

@@ -1,6 +1,6 @@
 // reduce: the sum or the maximum of a vector. Contract only; cases, oracle and bound are in reduce.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -19,55 +19,21 @@ namespace plumb {
 /// Cost      n flop;  v (n + 1) bytes (v = bytes of T).
 /// Errors    a result of another size than 1 is rejected by validate() before any variant runs.
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), chapter 4.
-struct Reduce {
+struct Reduce : Contract<Reduce> {
   static constexpr const char* kName = "reduce";
-  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
-                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
-  static constexpr const char* kExtents[] = {"n"};  // parameters of a case
+  static constexpr const char* kSignature = "x: n, kind -> result: 1";
 
   enum class Kind : std::uint8_t { sum, max };
 
-  template <class T>
-  struct Problem {
-    Kind kind;
-  };
-  template <class T, Space S>
-  struct In {
-    VecView<const in_t<T>, S> x;  // (n)
-  };
-  template <class T, Space S>
-  struct Out {
-    VecView<out_t<T>, S> result;  // (1)
-  };
+  PLUMB_PROBLEM(Kind kind;)
+  PLUMB_INPUTS(Vector x;)
+  PLUMB_OUTPUTS(Vector result;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("x", in.x);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("result", out.result);
-  }
-  template <class P, class F>
-  static void each_scalar(P& p, F&& f) {
-    f("kind", p.kind);
-  }
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<Reduce, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  PLUMB_CONTRACT(Reduce)
   /// Makes of a problem its n-th neighbour, over the same arrays of the same shapes; false: it has no more. Those
   /// behind the first differ from it in as few members as may be.
   template <class T>
   static bool make_other(Problem<T>&, int n);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 
 }  // namespace plumb

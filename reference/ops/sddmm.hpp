@@ -1,7 +1,7 @@
 // sddmm: products of dense rows, sampled at the places of a sparse pattern. Contract only; cases, oracle and
 // bound are in sddmm.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -22,47 +22,14 @@ namespace plumb {
 /// Source    Nisa, Sukumaran-Rajam, Kurt, Hong and Sadayappan, "Sampled dense matrix multiplication for
 ///           high-performance machine learning", HiPC 2018; N. J. Higham, Accuracy and Stability (2002),
 ///           section 3.1.
-struct Sddmm {
+struct Sddmm : Contract<Sddmm> {
   static constexpr const char* kName = "sddmm";
-  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
-                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
-  static constexpr const char* kExtents[] = {"rows", "cols", "k"};  // parameters of a case
+  static constexpr const char* kSignature = "A: csr rows cols, X: rows k, Y: cols k -> s: A";
 
-  template <class T>
-  struct Problem {};  // nothing beside the operands
-  template <class T, Space S>
-  struct In {
-    CsrView<const in_t<T>, S> A;    // (rows, cols), pattern only
-    DenseView<const in_t<T>, S> X;  // (rows, k)
-    DenseView<const in_t<T>, S> Y;  // (cols, k)
-  };
-  template <class T, Space S>
-  struct Out {
-    VecView<out_t<T>, S> s;  // (nnz)
-  };
+  PLUMB_INPUTS(Sparse A; Matrix X; Matrix Y;)
+  PLUMB_OUTPUTS(Vector s;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("A", in.A), f("X", in.X), f("Y", in.Y);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("s", out.s);
-  }
-  template <class P, class F>
-  static void each_scalar(P&, F&&) {}  // there are none
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<Sddmm, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+  PLUMB_CONTRACT(Sddmm)
 };
 
 }  // namespace plumb

@@ -2,7 +2,7 @@
 // in skinny_gemm.cpp. It is separate from gemm because the ladders differ: W stays in registers or shared
 // memory, and X is read once.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -22,47 +22,15 @@ namespace plumb {
 /// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
 ///           fitting shapes.
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
-struct SkinnyGemm {
+struct SkinnyGemm : Contract<SkinnyGemm> {
   static constexpr const char* kName = "skinny_gemm";
-  static constexpr Dtype kDtypes[] = {Dtype::f32,      Dtype::f64,      Dtype::f16,       Dtype::bf16,
-                                      Dtype::f16_f32,  Dtype::bf16_f32, Dtype::e4m3_f16,  Dtype::e4m3_bf16,
-                                      Dtype::e4m3_f32, Dtype::e5m2_f16, Dtype::e5m2_bf16, Dtype::e5m2_f32};
-  static constexpr const char* kExtents[] = {"v", "k", "n"};  // parameters of a case
+  static constexpr const char* kSignature = "X: v k, W: k n -> Y: v n";
+  static constexpr auto& kDtypes = kMatrixDtypes;
 
-  template <class T>
-  struct Problem {};
-  template <class T, Space S>
-  struct In {
-    DenseView<const in_t<T>, S> X;  // (v, k)
-    DenseView<const in_t<T>, S> W;  // (k, n)
-  };
-  template <class T, Space S>
-  struct Out {
-    DenseView<out_t<T>, S> Y;  // (v, n)
-  };
+  PLUMB_INPUTS(Matrix X; Matrix W;)
+  PLUMB_OUTPUTS(Matrix Y;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("X", in.X), f("W", in.W);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("Y", out.Y);
-  }
-  template <class P, class F>
-  static void each_scalar(P&, F&&) {}  // there are none
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<SkinnyGemm, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+  PLUMB_CONTRACT(SkinnyGemm)
 };
 
 }  // namespace plumb

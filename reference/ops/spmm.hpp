@@ -1,7 +1,7 @@
 // spmm: C = A B for a sparse matrix A in CSR, dense row-major B and C. Contract only; cases, oracle and bound
 // are in spmm.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -21,46 +21,14 @@ namespace plumb {
 ///           = bytes of T).
 /// Errors    a malformed CSR is rejected by validate() before any variant runs; variants assume a valid A.
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
-struct Spmm {
+struct Spmm : Contract<Spmm> {
   static constexpr const char* kName = "spmm";
-  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
-                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
-  static constexpr const char* kExtents[] = {"rows", "cols", "n"};  // parameters of a case
+  static constexpr const char* kSignature = "A: csr rows cols, B: cols n -> C: rows n";
 
-  template <class T>
-  struct Problem {};  // nothing beside the operands
-  template <class T, Space S>
-  struct In {
-    CsrView<const in_t<T>, S> A;    // (rows, cols)
-    DenseView<const in_t<T>, S> B;  // (cols, n)
-  };
-  template <class T, Space S>
-  struct Out {
-    DenseView<out_t<T>, S> C;  // (rows, n)
-  };
+  PLUMB_INPUTS(Sparse A; Matrix B;)
+  PLUMB_OUTPUTS(Matrix C;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("A", in.A), f("B", in.B);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("C", out.C);
-  }
-  template <class P, class F>
-  static void each_scalar(P&, F&&) {}  // there are none
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<Spmm, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+  PLUMB_CONTRACT(Spmm)
 };
 
 }  // namespace plumb

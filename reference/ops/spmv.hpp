@@ -1,6 +1,6 @@
 // spmv: y = alpha A x + beta y for a sparse matrix A in CSR. Contract only; cases, oracle and bound are in spmv.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -21,50 +21,15 @@ namespace plumb {
 ///           v rows more where y is read. A row without entries moves nothing where beta == 1.
 /// Errors    a malformed CSR is rejected by validate() before any variant runs; variants assume a valid A.
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.1.
-struct Spmv {
+struct Spmv : Contract<Spmv> {
   static constexpr const char* kName = "spmv";
-  static constexpr Dtype kDtypes[] = {Dtype::f32,  Dtype::f64,     Dtype::f16,
-                                      Dtype::bf16, Dtype::f16_f32, Dtype::bf16_f32};
-  static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
+  static constexpr const char* kSignature = "A: csr rows cols, x: cols, alpha, beta -> y: rows";
 
-  template <class T>
-  struct Problem {
-    scalar_t<T> alpha, beta;
-  };
-  template <class T, Space S>
-  struct In {
-    CsrView<const in_t<T>, S> A;  // (rows, cols)
-    VecView<const in_t<T>, S> x;  // (cols)
-  };
-  template <class T, Space S>
-  struct Out {
-    VecView<out_t<T>, S> y;  // (rows)
-  };
+  PLUMB_PROBLEM(Scalar alpha, beta;)
+  PLUMB_INPUTS(Sparse A; Vector x;)
+  PLUMB_OUTPUTS(Vector y;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("A", in.A), f("x", in.x);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("y", out.y);
-  }
-  template <class P, class F>
-  static void each_scalar(P& p, F&& f) {
-    f("alpha", p.alpha), f("beta", p.beta);
-  }
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<Spmv, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+  PLUMB_CONTRACT(Spmv)
 };
 
 }  // namespace plumb

@@ -1,6 +1,6 @@
 // topk: the k largest elements of each row, and where they stand. Contract only; cases and oracle are in topk.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -22,45 +22,15 @@ namespace plumb {
 /// Cost      rows cols flop (comparisons);  v rows (cols + k) + 4 rows k bytes (v = bytes of T).
 /// Errors    validate() rejects k below 1 or above cols, outputs of another shape, and columns beyond int32.
 /// Source    torch.topk(largest=True, sorted=True); routing of tokens to experts.
-struct TopK {
+struct TopK : Contract<TopK> {
   static constexpr const char* kName = "topk";
+  static constexpr const char* kSignature = "x: rows cols -> values: rows k, indices: rows k";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64, Dtype::f16, Dtype::bf16};
-  static constexpr const char* kExtents[] = {"rows", "cols", "k"};  // parameters of a case
 
-  template <class T>
-  struct Problem {};  // k is the number of columns of the outputs
-  template <class T, Space S>
-  struct In {
-    DenseView<const in_t<T>, S> x;  // (rows, cols)
-  };
-  template <class T, Space S>
-  struct Out {
-    DenseView<out_t<T>, S> values;       // (rows, k)
-    DenseView<std::int32_t, S> indices;  // (rows, k)
-  };
+  PLUMB_INPUTS(Matrix x;)
+  PLUMB_OUTPUTS(Matrix values; DenseView<std::int32_t, S> indices;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("x", in.x);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("values", out.values), f("indices", out.indices);
-  }
-  template <class P, class F>
-  static void each_scalar(P&, F&&) {}  // there are none
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<TopK, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+  PLUMB_CONTRACT(TopK)
 };
 
 }  // namespace plumb

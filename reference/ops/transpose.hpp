@@ -1,6 +1,6 @@
 // transpose: B = A^T for dense row-major matrices. Contract only; cases and oracle are in transpose.cpp.
 #pragma once
-#include "reference/core/abi.hpp"
+#include "reference/core/contract.hpp"
 
 namespace plumb {
 
@@ -18,44 +18,15 @@ namespace plumb {
 /// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
 ///           fitting shapes.
 /// Source    the definition.
-struct Transpose {
+struct Transpose : Contract<Transpose> {
   static constexpr const char* kName = "transpose";
+  static constexpr const char* kSignature = "A: rows cols -> B: cols rows";
   static constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64, Dtype::f16, Dtype::bf16, Dtype::e4m3};
-  static constexpr const char* kExtents[] = {"rows", "cols"};  // parameters of a case
 
-  template <class T>
-  struct Problem {};
-  template <class T, Space S>
-  struct In {
-    DenseView<const in_t<T>, S> A;  // (rows, cols)
-  };
-  template <class T, Space S>
-  struct Out {
-    DenseView<out_t<T>, S> B;  // (cols, rows)
-  };
+  PLUMB_INPUTS(Matrix A;)
+  PLUMB_OUTPUTS(Matrix B;)
 
-  template <class Views, class F>
-  static void each_input(Views& in, F&& f) {
-    f("A", in.A);
-  }
-  template <class Views, class F>
-  static void each_output(Views& out, F&& f) {
-    f("B", out.B);
-  }
-  template <class P, class F>
-  static void each_scalar(P&, F&&) {}  // there are none
-
-  static void describe(CaseSpace&);
-  static void cases(CaseList&);
-  template <class T>
-  static void make(const Case&, Instance<Transpose, T>&);
-  template <class T>
-  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  template <class T>
-  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
-  template <class T>
-  static Work cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+  PLUMB_CONTRACT(Transpose)
 };
 
 }  // namespace plumb

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "reference/core/error.hpp"
@@ -70,6 +72,17 @@ void check_all(const Conv2d::Problem<double>& p, const Numbers& x, const Numbers
 const Numbers kSquare = {1, 2, 3, 4, 5, 6, 7, 8, 9};  // 3 x 3
 
 }  // namespace
+
+TEST_CASE("conv2d names every number of its problem, each once") {  // other contracts do by their signature
+  std::set<std::string> names;
+  std::size_t covered = 0;
+  Conv2d::Problem<double> p{};
+  Conv2d::each_scalar(p, [&](const char* name, const auto& value) {
+    CHECK(names.insert(name).second);
+    covered += sizeof value;
+  });
+  CHECK(covered == sizeof p);
+}
 
 TEST_CASE("the windows that fit are counted: 7 wide in 224 padded by 3, every second, are 112") {
   CHECK(Conv2d::extent(224, 7, 2, 3, 1) == 112);

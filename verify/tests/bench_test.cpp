@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "reference/core/contract.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "verify/bench/compare.hpp"
@@ -531,33 +532,13 @@ TEST_CASE("a picture holds every variant, and escapes what an id may hold") {
 namespace {
 
 // y = 3 x + y: the smallest operator that reads what it writes.
-struct Update {
+struct Update : Contract<Update> {
   static constexpr const char* kName = "update";
-  static constexpr const char* kExtents[] = {"n"};
-  template <class T>
-  struct Problem {
-    std::int64_t n;
-  };
-  template <class T, Space S>
-  struct In {
-    VecView<const T, S> x;
-  };
-  template <class T, Space S>
-  struct Out {
-    VecView<T, S> y;
-  };
-  template <class P, class F>
-  static void each_scalar(P& p, F&& f) {
-    f("n", p.n);
-  }
-  template <class V, class F>
-  static void each_input(V& in, F&& f) {
-    f("x", in.x);
-  }
-  template <class V, class F>
-  static void each_output(V& out, F&& f) {
-    f("y", out.y);
-  }
+  static constexpr const char* kSignature = "x: n, n -> y: n";
+  static constexpr auto& kDtypes = kUsualDtypes;
+  PLUMB_PROBLEM(std::int64_t n;)
+  PLUMB_INPUTS(Vector x;)
+  PLUMB_OUTPUTS(Vector y;)
   static void describe(CaseSpace&) {}
   static void cases(CaseList& list) { list.add(Tier::smoke, "n=100", {Fill::exact}, "the only one"); }
   template <class T>

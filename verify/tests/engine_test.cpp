@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "reference/core/contract.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/sparse_cases.hpp"
@@ -30,33 +31,13 @@ using namespace plumb;
 namespace {
 
 // y = 2 x: the smallest operator there can be, for these tests alone.
-struct Twice {
+struct Twice : Contract<Twice> {
   static constexpr const char* kName = "twice";
-  static constexpr const char* kExtents[] = {"n"};
-  template <class T>
-  struct Problem {
-    std::int64_t n;
-  };
-  template <class T, Space S>
-  struct In {
-    VecView<const T, S> x;
-  };
-  template <class T, Space S>
-  struct Out {
-    VecView<T, S> y;
-  };
-  template <class P, class F>
-  static void each_scalar(P& p, F&& f) {
-    f("n", p.n);
-  }
-  template <class V, class F>
-  static void each_input(V& in, F&& f) {
-    f("x", in.x);
-  }
-  template <class V, class F>
-  static void each_output(V& out, F&& f) {
-    f("y", out.y);
-  }
+  static constexpr const char* kSignature = "x: n, n -> y: n";
+  static constexpr auto& kDtypes = kUsualDtypes;
+  PLUMB_PROBLEM(std::int64_t n;)
+  PLUMB_INPUTS(Vector x;)
+  PLUMB_OUTPUTS(Vector y;)
   static void describe(CaseSpace&) {}
   static void cases(CaseList& list) {
     list.add(Tier::smoke, "n=100", {Fill::exact, Fill::real}, "the only one");
