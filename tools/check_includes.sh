@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Holds the arrows between the rooms: fails on an include that points the wrong way.
-#   reference/core <- reference/formula <- reference/ops <- { reference/cpu, reference/models, gpu, verify };  verify -> datasets;  tools -> anything
+#   reference/core <- reference/arithmetic <- reference/cases <- reference/formula <- reference/ops <- { reference/cpu, reference/models, gpu, verify };  verify -> datasets;  tools -> anything
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bad=0
@@ -20,18 +20,24 @@ room() {
 }
 
 room reference/core reference/core/
-room reference/formula reference/core/ reference/formula/
-room reference/ops reference/core/ reference/formula/ reference/ops/
-room reference/cpu reference/core/ reference/ops/ reference/cpu/
+room reference/arithmetic reference/core/ reference/arithmetic/
+meaning="reference/core/ reference/arithmetic/ reference/cases/"
+# shellcheck disable=SC2086
+{
+  room reference/cases $meaning
+  room reference/formula $meaning reference/formula/
+  room reference/ops $meaning reference/formula/ reference/ops/
+  room reference/cpu $meaning reference/ops/ reference/cpu/
+  room reference/models $meaning reference/ops/ reference/parallel/ reference/models/
+}
 room reference/parallel reference/core/ reference/parallel/
-room reference/models reference/core/ reference/ops/ reference/parallel/ reference/models/
 room reference/tests reference/
-room datasets datasets/ reference/core/
+room datasets datasets/ reference/core/ reference/cases/
 # inside datasets: io <- formats <- { generators, remote } <- networks
 room datasets/io datasets/io/ reference/core/
 room datasets/formats datasets/io/ datasets/formats/ reference/core/
-room datasets/generators datasets/io/ datasets/formats/ datasets/generators/ reference/core/
-room datasets/networks datasets/ reference/core/
+room datasets/generators datasets/io/ datasets/formats/ datasets/generators/ reference/core/ reference/cases/
+room datasets/networks datasets/ reference/core/ reference/cases/
 room datasets/remote datasets/io/ datasets/formats/ datasets/remote/ reference/core/
 room gpu gpu/ reference/ plugin_abi.h  # a plug-in stands alone: its header lies beside it
 # inside gpu: common -> device <- { runtime, simt }, which define on a GPU and on the CPU what device declares; of runtime, kernels and models
@@ -40,7 +46,7 @@ vendors="gpu/runtime/check.hpp gpu/runtime/cublas.hpp gpu/runtime/cusparse.hpp g
 room gpu/device gpu/device/ reference/core/
 room gpu/common gpu/common/ gpu/device/ reference/core/
 room gpu/runtime gpu/runtime/ gpu/device/ reference/core/
-room gpu/simt gpu/simt/ gpu/device/ reference/core/
+room gpu/simt gpu/simt/ gpu/device/ reference/core/ reference/arithmetic/
 # shellcheck disable=SC2086
 {
   room gpu/models gpu/models/ gpu/common/ gpu/device/ gpu/log_softmax/ reference/ $vendors
@@ -49,7 +55,7 @@ room gpu/simt gpu/simt/ gpu/device/ reference/core/
   done
 }
 room verify verify/ reference/ gpu/device/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp tools/terminal.hpp tools/option_table.hpp tools/help.hpp manifest.inc simt_manifest.inc contracts.inc
-# inside verify: drawing, image <- engine <- judge, engine <- selection; { selection, judge } <- sweep;  judge <- report;  sweep, report <- bench, cli
+# inside verify: drawing, image <- engine (operator <- backend <- process) <- judge, engine <- selection; { selection, judge } <- sweep;  judge <- report;  sweep, report <- bench, cli
 ground="verify/image/ verify/drawing/ verify/mutants/mutant.hpp verify/operators.hpp reference/"
 below="$ground verify/engine/ verify/judge/ datasets/"
 # shellcheck disable=SC2086
@@ -57,7 +63,9 @@ below="$ground verify/engine/ verify/judge/ datasets/"
   room verify/image verify/image/ reference/core/
   room verify/drawing verify/drawing/ reference/
   room verify/engine $ground verify/engine/ gpu/ manifest.inc simt_manifest.inc tools/
-  room verify/interposed verify/interposed/ verify/engine/collisions.hpp verify/engine/resource_use.hpp
+  room verify/engine/operator $ground verify/engine/operator/
+  room verify/engine/backend $ground verify/engine/operator/ verify/engine/backend/ gpu/
+  room verify/interposed verify/interposed/ verify/engine/backend/collisions.hpp verify/engine/process/resource_use.hpp
   room verify/judge $below tools/
   room verify/selection $ground verify/engine/ verify/selection/ datasets/
   room verify/sweep $below verify/selection/ verify/sweep/ tools/terminal.hpp

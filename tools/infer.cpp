@@ -15,13 +15,13 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/io/output_file.hpp"
+#include "reference/arithmetic/fp.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/fp.hpp"
 #include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
 #include "reference/core/watched_start.hpp"
 #include "reference/models/chips.hpp"
-#include "reference/models/metis.hpp"
+#include "reference/models/gcn/metis.hpp"
 #include "reference/parallel/devices.hpp"
 #include "reference/parallel/world.hpp"
 #include "tools/help.hpp"

@@ -16,8 +16,8 @@
 #include "datasets/networks/gcn_data.hpp"
 #include "datasets/networks/sdnn_data.hpp"
 #include "reference/core/abi.hpp"
-#include "reference/models/gcn_partition.hpp"
-#include "reference/models/gcn_reorder.hpp"
+#include "reference/models/gcn/partition.hpp"
+#include "reference/models/gcn/reorder.hpp"
 #include "reference/parallel/ranks.hpp"
 #include "tools/model_report.hpp"
 

@@ -12,9 +12,9 @@
 #include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/random.hpp"
-#include "reference/models/sparse_dnn_absorbing.hpp"
-#include "reference/models/sparse_dnn_drawn.hpp"
-#include "reference/models/sparse_dnn_judge.hpp"
+#include "reference/models/sparse_dnn/absorbing.hpp"
+#include "reference/models/sparse_dnn/drawn.hpp"
+#include "reference/models/sparse_dnn/judge.hpp"
 #include "tools/infer.hpp"
 #include "tools/terminal.hpp"
 

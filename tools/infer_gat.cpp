@@ -10,7 +10,7 @@
 #include "datasets/io/output_file.hpp"
 #include "datasets/networks/gat_files.hpp"
 #include "reference/core/error.hpp"
-#include "reference/models/gat.hpp"
+#include "reference/models/gat/gat.hpp"
 #include "tools/infer.hpp"
 #include "tools/terminal.hpp"
 

@@ -10,8 +10,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "reference/models/gcn_judge.hpp"
-#include "reference/models/sparse_dnn_judge.hpp"
+#include "reference/models/gcn/judge.hpp"
+#include "reference/models/sparse_dnn/judge.hpp"
 
 namespace plumb {
 

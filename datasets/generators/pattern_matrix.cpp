@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "reference/cases/sparse_cases.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/sparse_cases.hpp"
 
 namespace plumb {
 

@@ -1,8 +1,8 @@
 // The sparse operand of a case, without the case: `dataset generate pattern`.
 #pragma once
-#include "reference/core/case_id.hpp"
+#include "reference/cases/case_id.hpp"
+#include "reference/cases/patterns.hpp"
 #include "reference/core/matrix.hpp"
-#include "reference/core/patterns.hpp"
 
 namespace plumb {
 

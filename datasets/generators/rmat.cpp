@@ -6,7 +6,7 @@
 
 #include "datasets/generators/edges.hpp"
 #include "datasets/generators/row_builder.hpp"
-#include "reference/core/pattern_rows.hpp"
+#include "reference/cases/pattern_rows.hpp"
 
 namespace plumb {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "datasets/formats/triplets.hpp"
 #include "datasets/generators/gcn.hpp"
+#include "reference/cases/patterns.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/patterns.hpp"
 #include "reference/core/random.hpp"
 #include "reference/core/text.hpp"
 

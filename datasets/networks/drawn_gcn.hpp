@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "datasets/networks/gcn_data.hpp"
-#include "reference/core/case_id.hpp"
+#include "reference/cases/case_id.hpp"
 
 namespace plumb {
 
@@ -12,7 +12,7 @@ namespace plumb {
 ///
 ///   gcn.f32(vertices=120,graph=rmat,density=0.03,values=normalised,x=csr,x_density=0.1,widths=33-7-100,biases=all,fill=few,seed=5)
 ///
-/// graph     a pattern (reference/core/patterns.hpp) of `density`
+/// graph     a pattern (reference/cases/patterns.hpp) of `density`
 /// values    normalised: those of A^; signed: uniform in [-1, 1) over the root of the row's length
 /// x         csr or dense, with `x_density` of its places other than zero
 /// widths    of X, and of each layer: one to seven layers, of 1 to 512 columns, powers of two and others

@@ -8,7 +8,7 @@
 
 namespace plumb {
 
-/// One layer, as reference/models/gat.hpp lays it out.
+/// One layer, as reference/models/gat/gat.hpp lays it out.
 struct GatLayerParts {
   std::int64_t heads = 1;
   Dense<double> w;  // (inputs, heads * width)

@@ -35,7 +35,7 @@ struct GcnRequest {
   FeaturesForm features_form = FeaturesForm::by_density;
 };
 
-/// What a forward pass takes, in one type; n vertices, as reference/models/gcn.hpp lays it out.
+/// What a forward pass takes, in one type; n vertices, as reference/models/gcn/gcn.hpp lays it out.
 template <class T>
 struct GcnParts {
   Csr<T> a;                            // (n, n), normalised

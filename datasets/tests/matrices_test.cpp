@@ -13,8 +13,8 @@
 #include "datasets/generators/lookalikes.hpp"
 #include "datasets/generators/pattern_matrix.hpp"
 #include "datasets/generators/rmat.hpp"
+#include "reference/cases/sparse_cases.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/sparse_cases.hpp"
 
 using plumb::Csr;
 using Ints = std::vector<std::int32_t>;

@@ -10,7 +10,7 @@
 //           operand. Rung 3 answers both. Windows whose tile does not fit shared memory are unsupported.
 // Source    CUDA C++ Programming Guide, "Shared Memory"; V. Podlozhnyuk, "Image convolution with CUDA"
 //           (2007).
-#include "gpu/conv2d/tile.hpp"
+#include "gpu/conv2d/kernels/tile.hpp"
 
 namespace plumb {
 namespace {

@@ -9,7 +9,7 @@
 //           pixels of all images as one row. Windows whose tile does not fit shared memory are unsupported.
 // Source    V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", SC'08 (register
 //           tiles).
-#include "gpu/conv2d/register_tile_family.hpp"
+#include "gpu/conv2d/families/register_tile_family.hpp"
 
 namespace plumb {
 namespace {

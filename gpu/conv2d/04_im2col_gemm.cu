@@ -10,7 +10,7 @@
 //           fifth of its multiply-adds; fewer than 64 filters.
 // Source    Chellapilla, Puri and Simard (2006); S. Chetlur et al., "cuDNN: Efficient primitives for deep
 //           learning" (2014): the matrix that is not stored.
-#include "gpu/conv2d/implicit_gemm.hpp"
+#include "gpu/conv2d/kernels/implicit_gemm.hpp"
 
 namespace plumb {
 namespace {

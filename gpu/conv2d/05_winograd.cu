@@ -15,8 +15,8 @@
 // Source    Lavin and Gray, CVPR 2016; D. Yan, W. Wang and X. Chu, "Optimizing batched Winograd convolution
 //           on GPUs", PPoPP 2020 (64 filters x 32 tiles x 8 channels by 256 threads).
 #include "gpu/conv2d/common.hpp"
-#include "gpu/gemm/warp_tile.hpp"
-#include "reference/core/winograd.hpp"
+#include "gpu/gemm/kernels/warp_tile.hpp"
+#include "reference/arithmetic/winograd.hpp"
 
 namespace plumb {
 namespace {

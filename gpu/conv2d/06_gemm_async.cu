@@ -10,7 +10,7 @@
 // Fails at  addresses, as rung 4: a copy of one element at a time. C of a few tiles and long sums, as 7 x 7 x
 //           512: rung 8 splits the sum over blocks.
 // Source    A. Kerr et al., CUTLASS, "Implicit GEMM convolution"; PTX ISA, "cp.async".
-#include "gpu/conv2d/tiles_family.hpp"
+#include "gpu/conv2d/families/tiles_family.hpp"
 
 namespace plumb {
 namespace {

@@ -8,7 +8,7 @@
 // Limits    7 KiB of shared memory.
 // Fails at  devices before sm_90; address arithmetic, which now limits products of twice the rate.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; gemm's rung 14.
-#include "gpu/conv2d/tiles_family.hpp"
+#include "gpu/conv2d/families/tiles_family.hpp"
 
 namespace plumb {
 namespace {

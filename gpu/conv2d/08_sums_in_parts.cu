@@ -6,7 +6,7 @@
 // Traffic   that of rung 4; the outputs once more for each part, written and read.
 // Fails at  outputs of many tiles, where there is nothing to divide; fewer than 64 filters, whose tile is mostly empty.
 // Source    gemm's rung 20.
-#include "gpu/conv2d/tiles_family.hpp"
+#include "gpu/conv2d/families/tiles_family.hpp"
 
 namespace plumb {
 namespace {

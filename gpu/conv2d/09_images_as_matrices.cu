@@ -6,7 +6,7 @@
 // Traffic   X k / 64 times, F n oh ow / 128 times, from the second-level cache.
 // Fails at  every other filter: unsupported. Few outputs, as rung 6: rung 10 has parts of sums and smaller tiles for both.
 // Source    the view of 1 x 1 filters as a product of matrices: S. Chetlur et al. (2014), as rung 4.
-#include "gpu/conv2d/tiles_family.hpp"
+#include "gpu/conv2d/families/tiles_family.hpp"
 
 namespace plumb {
 namespace {

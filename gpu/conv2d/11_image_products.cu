@@ -7,7 +7,7 @@
 // Fails at  every other filter: unsupported. Planes much smaller than a tile, of which most is empty: rung 9 puts outputs of several images
 //           into one.
 // Source    as rung 9; gemm's rung 21.
-#include "gpu/conv2d/image_products_family.hpp"
+#include "gpu/conv2d/families/image_products_family.hpp"
 
 namespace plumb {
 namespace {

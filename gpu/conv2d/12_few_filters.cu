@@ -7,7 +7,7 @@
 // Fails at  many filters: X is read again for each 16, and a weight from shared memory serves one to four products. Few outputs: a block
 //           has 32 or more of them, and all channels.
 // Source    G. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008, for the panel that stays in registers.
-#include "gpu/conv2d/few_filters_family.hpp"
+#include "gpu/conv2d/families/few_filters_family.hpp"
 
 namespace plumb {
 namespace {

@@ -2,10 +2,10 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/conv2d/costs.hpp"
-#include "gpu/conv2d/few_filters_family.hpp"
-#include "gpu/conv2d/image_products_family.hpp"
-#include "gpu/conv2d/register_tile_family.hpp"
-#include "gpu/conv2d/tiles_family.hpp"
+#include "gpu/conv2d/families/few_filters_family.hpp"
+#include "gpu/conv2d/families/image_products_family.hpp"
+#include "gpu/conv2d/families/register_tile_family.hpp"
+#include "gpu/conv2d/families/tiles_family.hpp"
 
 namespace plumb {
 namespace conv2d {

@@ -6,7 +6,7 @@
 //           the reuse.
 // Fails at  every size: each multiply-add takes two loads. Rung 2 answers that.
 // Source    the definition.
-#include "gpu/gemm/naive.hpp"
+#include "gpu/gemm/kernels/naive.hpp"
 
 namespace plumb {
 namespace {

@@ -6,7 +6,7 @@
 // Fails at  its guards: four comparisons per thread and tile, in the loop. Rung 4 removes them. Blocks of
 //           1,024 threads leave the multiprocessor idle at their barriers; rung 5 takes smaller ones.
 // Source    V. Volkov, "Better performance at lower occupancy", GTC 2010.
-#include "gpu/gemm/four_per_thread.hpp"
+#include "gpu/gemm/kernels/four_per_thread.hpp"
 
 namespace plumb {
 namespace {

@@ -8,7 +8,7 @@
 //           at memory: it needs room for all three operands once more. Rung 5 goes back to guards, kept out
 //           of the inner loop.
 // Source    the ladder's own step: padding against branches.
-#include "gpu/gemm/four_per_thread.hpp"
+#include "gpu/gemm/kernels/four_per_thread.hpp"
 
 namespace plumb {
 namespace {

@@ -8,7 +8,7 @@
 // Fails at  the number of load instructions, global and shared, all of 4 or 8 bytes. Rung 7 makes the global
 //           ones wide.
 // Source    V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", SC'08.
-#include "gpu/gemm/register_tile.hpp"
+#include "gpu/gemm/kernels/register_tile.hpp"
 
 namespace plumb {
 namespace {

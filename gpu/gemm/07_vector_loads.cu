@@ -6,7 +6,7 @@
 //           tile still waits for its own loads between two barriers: rung 9 answers that; shared loads stay
 //           narrow: rung 8 answers that.
 // Source    J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (2013).
-#include "gpu/gemm/register_tile.hpp"
+#include "gpu/gemm/kernels/register_tile.hpp"
 
 namespace plumb {
 namespace {

@@ -8,7 +8,7 @@
 //           multiprocessor fills the gaps. Rung 9 answers that. Needs bases and leading dimensions in
 //           multiples of 16 bytes.
 // Source    A. Kerr et al., "CUTLASS: Fast Linear Algebra in CUDA C++" (2017), warp tiles.
-#include "gpu/gemm/warp_tile.hpp"
+#include "gpu/gemm/kernels/warp_tile.hpp"
 
 namespace plumb {
 namespace {

@@ -11,7 +11,7 @@
 // Fails at  sizes whose tiles do not fill the last round of the multiprocessors: 64 tiles at 1022, for 132 of
 //           them. Rung 12 answers.
 // Source    A. Kerr et al., CUTLASS, "Efficient GEMM in CUDA"; PTX ISA, "cp.async".
-#include "gpu/gemm/multistage.hpp"
+#include "gpu/gemm/kernels/multistage.hpp"
 
 namespace plumb {
 namespace {

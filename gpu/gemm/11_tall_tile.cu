@@ -6,7 +6,7 @@
 //           rounds of 132, where rung 10 has 625 in 5 half as long). fp64 sums of this size do not fit in
 //           registers; rung 14 is the answer there.
 // Source    as rung 10.
-#include "gpu/gemm/multistage.hpp"
+#include "gpu/gemm/kernels/multistage.hpp"
 
 namespace plumb {
 namespace {

@@ -10,7 +10,7 @@
 // Fails at  C of a few tiles and a long K (8 x 8 x 200,000 keeps one multiprocessor busy): only splitting K
 //           over blocks would help.
 // Source    CUTLASS, "Efficient GEMM in CUDA", sliced-K; the model is our own.
-#include "gpu/gemm/multistage_family.hpp"
+#include "gpu/gemm/families/multistage_family.hpp"
 
 namespace plumb {
 namespace {

@@ -14,7 +14,7 @@
 // Source    H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores" (2022);
 //           CUTLASS, 3xTF32 example.
 #include "gpu/device/tf32x3.hpp"
-#include "gpu/gemm/tensor_tile.hpp"
+#include "gpu/gemm/kernels/tensor_tile.hpp"
 
 namespace plumb {
 namespace {

@@ -8,7 +8,7 @@
 // Fails at  devices before sm_90; C of a few tiles, as rung 12. Each step's loads are waited for: rung 16
 //           answers.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; CUTLASS, sm90 fp64 kernels.
-#include "gpu/gemm/fp64_tensor.hpp"
+#include "gpu/gemm/kernels/fp64_tensor.hpp"
 
 namespace plumb {
 namespace {

@@ -16,7 +16,7 @@
 //           library's time, and packing shows. Rung 19 packs half as much.
 // Source    K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008); PTX
 //           ISA, "cp.async.bulk"; M. Osama et al., "Stream-K" (2023), for the last round.
-#include "gpu/gemm/packed.hpp"
+#include "gpu/gemm/kernels/packed.hpp"
 
 namespace plumb {
 namespace {

@@ -8,7 +8,7 @@
 //           cache.
 // Fails at  C of a few tiles, as rung 12.
 // Source    as rung 14.
-#include "gpu/gemm/tensor_family.hpp"
+#include "gpu/gemm/families/tensor_family.hpp"
 
 namespace plumb {
 namespace {

@@ -21,7 +21,7 @@
 #include "gpu/device/memory.hpp"
 #include "gpu/device/tf32x3.hpp"
 #include "gpu/device/wgmma.hpp"
-#include "gpu/gemm/multistage.hpp"
+#include "gpu/gemm/kernels/multistage.hpp"
 
 namespace plumb {
 namespace {

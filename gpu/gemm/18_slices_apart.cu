@@ -9,7 +9,7 @@
 // Fails at  rows of B that are not on 8 bytes (as rung 12 then: 64.7 us here with copies of one element);
 //           more tiles than multiprocessors: 2044 takes 394 us, 0.89 of cuBLAS. Rung 15 chooses.
 // Source    CUTLASS, "Efficient GEMM in CUDA", sliced-K; PTX ISA, "bar.sync".
-#include "gpu/gemm/slices_family.hpp"
+#include "gpu/gemm/families/slices_family.hpp"
 
 namespace plumb {
 namespace {

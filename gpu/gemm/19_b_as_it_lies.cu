@@ -7,7 +7,7 @@
 // Traffic   as rung 15, and B once less through memory, each way.
 // Fails at  rows of B that do not lie on 16 bytes, where it is rung 15; 1022, too small to pack.
 // Source    PTX ISA, "cp.async.bulk.tensor".
-#include "gpu/gemm/mapped_family.hpp"
+#include "gpu/gemm/families/mapped_family.hpp"
 
 namespace plumb {
 namespace {

@@ -12,7 +12,7 @@
 //           between, 1314 x 144 x 1314, it takes 39 us and cuBLAS 26.
 // Source    split-K: CUTLASS, "Efficient GEMM in CUDA"; the last block as in CUDA samples,
 //           "threadFenceReduction".
-#include "gpu/gemm/split_depth_family.hpp"
+#include "gpu/gemm/families/split_depth_family.hpp"
 
 namespace plumb {
 namespace {

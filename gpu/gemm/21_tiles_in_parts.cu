@@ -9,7 +9,7 @@
 // Traffic   A is read n / 64 times and B m / 64 times; tiles in parts once more for each part, written and read.
 // Fails at  large products, where rungs 16 and 19 read less; tiny ones: rung 20.
 // Source    M. Osama et al., "Stream-K" (2023), for the rest; split-K: CUTLASS, "Efficient GEMM in CUDA".
-#include "gpu/gemm/divided_family.hpp"
+#include "gpu/gemm/families/divided_family.hpp"
 
 namespace plumb {
 namespace {

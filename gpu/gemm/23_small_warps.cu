@@ -8,8 +8,8 @@
 // Traffic   that of rung 12's tiles of the same size.
 // Fails at  large products, where rung 19 loads less; a long K beside few tiles: rungs 20 and 21.
 // Source    CUTLASS, "Efficient GEMM in CUDA".
-#include "gpu/gemm/multistage_family.hpp"
-#include "gpu/gemm/tensor_family.hpp"
+#include "gpu/gemm/families/multistage_family.hpp"
+#include "gpu/gemm/families/tensor_family.hpp"
 
 namespace plumb {
 namespace {

@@ -9,7 +9,7 @@
 //           registers. fp32: rung 20 and the tiles of rung 23 are faster but in 3 of 70 drawn cases. Few tiles and a depth for more than
 //           eight blocks each: rungs 20 and 21.
 // Source    CUDA C++ Programming Guide, "Thread Block Clusters", "Distributed Shared Memory".
-#include "gpu/gemm/clusters_family.hpp"
+#include "gpu/gemm/families/clusters_family.hpp"
 
 namespace plumb {
 namespace {

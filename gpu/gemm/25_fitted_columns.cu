@@ -9,7 +9,7 @@
 // Traffic   A once for up to 64 columns; B m / 128 times from the second-level cache; tiles in parts once more for each part.
 // Fails at  C of few rows; more columns than a few tiles have, where rung 23's and 19's squares load less.
 // Source    as rung 21.
-#include "gpu/gemm/fitted_family.hpp"
+#include "gpu/gemm/families/fitted_family.hpp"
 
 namespace plumb {
 namespace {

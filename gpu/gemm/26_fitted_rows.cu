@@ -5,7 +5,7 @@
 // Traffic   B once for up to 64 rows; A n / 64 to n / 128 times from the second-level cache; tiles in parts once more for each part.
 // Fails at  C of few columns: rung 25; large products, where larger tiles load less.
 // Source    as rung 21.
-#include "gpu/gemm/fitted_family.hpp"
+#include "gpu/gemm/families/fitted_family.hpp"
 
 namespace plumb {
 namespace {

@@ -7,7 +7,7 @@
 // Traffic   compulsory for up to 16 rows, B again for each further 16; tiles in parts once more for each part.
 // Fails at  more rows than a few: rungs 23 and 25.
 // Source    as rung 21.
-#include "gpu/gemm/fitted_family.hpp"
+#include "gpu/gemm/families/fitted_family.hpp"
 
 namespace plumb {
 namespace {

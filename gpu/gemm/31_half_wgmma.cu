@@ -11,7 +11,7 @@
 //           more than it gives. Rung 32 answers both.
 // Source    PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", "cp.async.bulk.tensor".
 #include "gpu/device/memory.hpp"
-#include "gpu/gemm/half_tiles.hpp"
+#include "gpu/gemm/kernels/half_tiles.hpp"
 
 namespace plumb {
 namespace {

@@ -9,7 +9,7 @@
 // Fails at  fewer tiles than multiprocessors; a last round with few tiles. Rung 33 answers that.
 // Source    PTX ISA, "cp.async.bulk.tensor", multicast; CUTLASS, "Efficient GEMM in CUDA", warp specialisation.
 #include "gpu/device/memory.hpp"
-#include "gpu/gemm/half_tiles.hpp"
+#include "gpu/gemm/kernels/half_tiles.hpp"
 
 namespace plumb {
 namespace {

@@ -2,9 +2,9 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/gemm/costs.hpp"
-#include "gpu/gemm/mapped_family.hpp"
-#include "gpu/gemm/slices_family.hpp"
-#include "gpu/gemm/tile_list.hpp"
+#include "gpu/gemm/families/mapped_family.hpp"
+#include "gpu/gemm/families/slices_family.hpp"
+#include "gpu/gemm/families/tile_list.hpp"
 
 namespace plumb {
 namespace gemm {

@@ -2,7 +2,7 @@
 // What rung 33 chooses from, and the time that each would take, in clocks of a multiprocessor: from the roofs of the chip, not from measured
 // thresholds. Header only.
 #pragma once
-#include "gpu/gemm/half_tiles.hpp"
+#include "gpu/gemm/kernels/half_tiles.hpp"
 
 namespace plumb {
 namespace gemm {

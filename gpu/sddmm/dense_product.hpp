@@ -2,8 +2,8 @@
 // rung 14 because the adaptive rung picks it.
 #pragma once
 #include "gpu/device/dependent_launch.hpp"
-#include "gpu/gemm/multistage_family.hpp"
-#include "gpu/gemm/tensor_family.hpp"
+#include "gpu/gemm/families/multistage_family.hpp"
+#include "gpu/gemm/families/tensor_family.hpp"
 #include "gpu/sddmm/at_once.hpp"
 
 namespace plumb {

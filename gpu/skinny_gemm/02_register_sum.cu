@@ -4,7 +4,7 @@
 // Traffic   Y once; X n times, a row apart between lanes, which the caches must absorb; W from the cache.
 // Fails at  loads: two per multiply-add, X's from 32 different lines. Rung 3 takes W out of that path.
 // Source    the definition.
-#include "gpu/skinny_gemm/register_sum.hpp"
+#include "gpu/skinny_gemm/kernels/register_sum.hpp"
 
 namespace plumb {
 namespace {

@@ -6,7 +6,7 @@
 // Fails at  a warp still touches 32 lines per load, and each load brings 8 of the 32 bytes of its sectors.
 //           Rungs 7 and 8 try wider loads; rung 9 gives neighbouring lanes neighbouring elements.
 // Source    the ladder's own step.
-#include "gpu/skinny_gemm/k_tile.hpp"
+#include "gpu/skinny_gemm/kernels/k_tile.hpp"
 
 namespace plumb {
 namespace {

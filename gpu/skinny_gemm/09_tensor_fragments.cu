@@ -11,7 +11,7 @@
 // Fails at  K beyond 128: W is loaded anew for each panel and 16 rows (from the cache); N beyond 16: X is
 //           read again per 16 columns. Needs sm_90.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; Little's law for the loads in flight.
-#include "gpu/skinny_gemm/fragments.hpp"
+#include "gpu/skinny_gemm/kernels/fragments.hpp"
 
 namespace plumb {
 namespace {

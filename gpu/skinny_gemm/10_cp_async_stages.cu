@@ -12,7 +12,7 @@
 // Fails at  nothing by design at N <= 64; fp64 arithmetic outside of the tensor cores has half of rung 9's
 //           rate, which shows from N = 32.
 // Source    PTX ISA, "cp.async"; Little's law for the bytes in flight.
-#include "gpu/skinny_gemm/stages.hpp"
+#include "gpu/skinny_gemm/kernels/stages.hpp"
 
 namespace plumb {
 namespace {

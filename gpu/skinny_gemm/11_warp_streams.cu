@@ -9,7 +9,7 @@
 //           leave too few bytes of stages for each. Rung 13 leaves the products to the tensor cores, rung 14
 //           the copies to the copy engine.
 // Source    as rung 10.
-#include "gpu/skinny_gemm/warp_streams.hpp"
+#include "gpu/skinny_gemm/kernels/warp_streams.hpp"
 
 namespace plumb {
 namespace {

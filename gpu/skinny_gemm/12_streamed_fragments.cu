@@ -7,7 +7,7 @@
 // Traffic   compulsory, coalesced; W once per warp.
 // Fails at  as rung 9: K beyond 128, N beyond 16.
 // Source    as rungs 9 and 10.
-#include "gpu/skinny_gemm/streamed_fragments.hpp"
+#include "gpu/skinny_gemm/kernels/streamed_fragments.hpp"
 
 namespace plumb {
 namespace {

@@ -12,7 +12,7 @@
 //           again.
 // Source    H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores" (2022).
 #include "gpu/device/tf32x3.hpp"
-#include "gpu/skinny_gemm/row_copies.hpp"
+#include "gpu/skinny_gemm/kernels/row_copies.hpp"
 
 namespace plumb {
 namespace {

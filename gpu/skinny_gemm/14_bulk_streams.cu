@@ -11,8 +11,8 @@
 // Fails at  K beyond 128, rows with a gap between them or not of whole 16 bytes: rung 11's streams, as
 //           before. The last tile's products, which nothing hides.
 // Source    PTX ISA, "cp.async.bulk", "createpolicy".
-#include "gpu/skinny_gemm/bulk_streams.hpp"
-#include "gpu/skinny_gemm/warp_streams.hpp"
+#include "gpu/skinny_gemm/kernels/bulk_streams.hpp"
+#include "gpu/skinny_gemm/kernels/warp_streams.hpp"
 
 namespace plumb {
 namespace {

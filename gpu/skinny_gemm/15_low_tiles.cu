@@ -6,7 +6,7 @@
 // Traffic   that of rung 10, and W four times as often from the second-level cache: a quarter of X's bytes for N = 16 in fp32, half in fp64.
 // Fails at  many rows, where rung 10's larger tiles load W less often and multiply more for each load from shared memory.
 // Source    as rung 10.
-#include "gpu/skinny_gemm/stages.hpp"
+#include "gpu/skinny_gemm/kernels/stages.hpp"
 
 namespace plumb {
 namespace {

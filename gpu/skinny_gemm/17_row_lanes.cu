@@ -7,7 +7,7 @@
 //           it has more than 4 KB a column once for each set of rows.
 // Fails at  more than 16 columns; little depth, which has no work for 32 lanes and much for the sums: rungs 10 and 6.
 // Source    the sums: "Faster Parallel Reductions on Kepler" (NVIDIA, 2014), for many sums at once.
-#include "gpu/skinny_gemm/row_lanes.hpp"
+#include "gpu/skinny_gemm/kernels/row_lanes.hpp"
 
 namespace plumb {
 namespace {

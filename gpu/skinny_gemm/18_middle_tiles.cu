@@ -6,7 +6,7 @@
 // Traffic   that of rung 10, and W twice as often from the second-level cache.
 // Fails at  products whose arithmetic counts: half as many multiply-adds as in rung 10 for each load from shared memory.
 // Source    as rung 10.
-#include "gpu/skinny_gemm/stages.hpp"
+#include "gpu/skinny_gemm/kernels/stages.hpp"
 
 namespace plumb {
 namespace {

@@ -11,8 +11,8 @@
 // Fails at  more terms and columns than shared memory holds of W beside two tiles (256 x 64 in fp64); rows with large gaps off
 //           16 bytes: rung 18's tiles then.
 // Source    as rung 14.
-#include "gpu/skinny_gemm/stages.hpp"
-#include "gpu/skinny_gemm/whole_rows.hpp"
+#include "gpu/skinny_gemm/kernels/stages.hpp"
+#include "gpu/skinny_gemm/kernels/whole_rows.hpp"
 
 namespace plumb {
 namespace {

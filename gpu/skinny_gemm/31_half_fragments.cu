@@ -7,7 +7,7 @@
 // Limits    memory, up to 32 columns; beyond, what shared memory gives of W.
 // Fails at  rows that do not lie on 16 bytes: smaller loads. Some hundred columns and more: rung 33 takes gemm's tiles then.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k16"; the order of terms our own.
-#include "gpu/skinny_gemm/half_fragments.hpp"
+#include "gpu/skinny_gemm/kernels/half_fragments.hpp"
 
 namespace plumb {
 namespace {

@@ -8,7 +8,7 @@
 // Fails at  gaps between rows of X, and rows of which shared memory does not hold 16 for each warp: as rung 31. Few rows, of which each warp
 //           has one run.
 // Source    PTX ISA, "cp.async.bulk"; rung 19, whole rows of fp32.
-#include "gpu/skinny_gemm/half_bulk.hpp"
+#include "gpu/skinny_gemm/kernels/half_bulk.hpp"
 
 namespace plumb {
 namespace {

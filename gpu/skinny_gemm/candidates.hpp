@@ -2,17 +2,17 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/device/memory.hpp"
-#include "gpu/gemm/tile_list.hpp"
+#include "gpu/gemm/families/tile_list.hpp"
 #include "gpu/gemv/lanes.hpp"
-#include "gpu/skinny_gemm/bulk_streams.hpp"
 #include "gpu/skinny_gemm/costs.hpp"
-#include "gpu/skinny_gemm/fragments.hpp"
-#include "gpu/skinny_gemm/register_sum.hpp"
-#include "gpu/skinny_gemm/row_lanes.hpp"
-#include "gpu/skinny_gemm/stages.hpp"
-#include "gpu/skinny_gemm/streamed_fragments.hpp"
-#include "gpu/skinny_gemm/warp_streams.hpp"
-#include "gpu/skinny_gemm/whole_rows.hpp"
+#include "gpu/skinny_gemm/kernels/bulk_streams.hpp"
+#include "gpu/skinny_gemm/kernels/fragments.hpp"
+#include "gpu/skinny_gemm/kernels/register_sum.hpp"
+#include "gpu/skinny_gemm/kernels/row_lanes.hpp"
+#include "gpu/skinny_gemm/kernels/stages.hpp"
+#include "gpu/skinny_gemm/kernels/streamed_fragments.hpp"
+#include "gpu/skinny_gemm/kernels/warp_streams.hpp"
+#include "gpu/skinny_gemm/kernels/whole_rows.hpp"
 
 namespace plumb {
 namespace skinny {

@@ -3,8 +3,8 @@
 // thresholds. Header only.
 #pragma once
 #include "gpu/gemm/half_candidates.hpp"
-#include "gpu/skinny_gemm/half_bulk.hpp"
-#include "gpu/skinny_gemm/half_fragments.hpp"
+#include "gpu/skinny_gemm/kernels/half_bulk.hpp"
+#include "gpu/skinny_gemm/kernels/half_fragments.hpp"
 
 namespace plumb {
 namespace skinny {

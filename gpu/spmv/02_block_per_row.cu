@@ -5,7 +5,7 @@
 // Fails at  short rows: a row of 5 entries keeps 5 of 128 threads busy and still pays two barriers. Rung 3
 //           answers that.
 // Source    the vector kernel of Bell and Garland, SC'09, with the block as its unit.
-#include "gpu/spmv/block_per_row.hpp"
+#include "gpu/spmv/kernels/block_per_row.hpp"
 
 namespace plumb {
 namespace {

@@ -5,7 +5,7 @@
 // Fails at  rows shorter than a warp (5 of 32 lanes busy) and giant rows (one warp for all of it). Rung 4
 //           answers the first, rungs 8 and 12 the second.
 // Source    Bell and Garland, SC'09 (vector CSR kernel).
-#include "gpu/spmv/vector_per_row.hpp"
+#include "gpu/spmv/kernels/vector_per_row.hpp"
 
 namespace plumb {
 namespace {

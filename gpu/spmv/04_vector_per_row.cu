@@ -6,7 +6,7 @@
 // Source    Bell and Garland, SC'09; the choice of width as in CUSP and in Reguly and Giles, InPar'12.
 #include <cstdio>
 
-#include "gpu/spmv/vector_per_row.hpp"
+#include "gpu/spmv/kernels/vector_per_row.hpp"
 
 namespace plumb {
 namespace {

@@ -5,7 +5,7 @@
 // Traffic   as rung 4.
 // Fails at  rows of one round, where there is nothing to overlap; skew, as rung 4.
 // Source    double buffering in registers, as in the tiled kernels of the gemm ladder.
-#include "gpu/spmv/vector_per_row.hpp"
+#include "gpu/spmv/kernels/vector_per_row.hpp"
 
 namespace plumb {
 namespace {

@@ -5,7 +5,7 @@
 // Traffic   as rung 4.
 // Fails at  rows of one or two rounds: the pipeline never fills; skew, as rung 4.
 // Source    software pipelining (Lam, PLDI'88).
-#include "gpu/spmv/vector_per_row.hpp"
+#include "gpu/spmv/kernels/vector_per_row.hpp"
 
 namespace plumb {
 namespace {

@@ -11,7 +11,7 @@
 // Source    Greathouse and Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage
 //           format", SC'14. There the host packs rows greedily; here row i goes to tile (row_ptr[i] + i) /
 //           1024, found by a search on the device.
-#include "gpu/spmv/stream.hpp"
+#include "gpu/spmv/kernels/stream.hpp"
 
 namespace plumb {
 namespace {

@@ -8,7 +8,7 @@
 //           work too.
 // Source    the segmented kernels of Bell and Garland, SC'09, and Blelloch, Heroux and Zagha, CMU-CS-93-173,
 //           with carries for atomics.
-#include "gpu/spmv/flat.hpp"
+#include "gpu/spmv/kernels/flat.hpp"
 
 namespace plumb {
 namespace {

@@ -9,7 +9,7 @@
 // Fails at  a giant row's end: the block that has it adds one number per 2048 entries of the row.
 // Source    D. Merrill and M. Garland, "Single-pass parallel prefix scan with decoupled look-back",
 //           NVR-2016-002, for the hand-over.
-#include "gpu/spmv/stream.hpp"
+#include "gpu/spmv/kernels/stream.hpp"
 
 namespace plumb {
 namespace {

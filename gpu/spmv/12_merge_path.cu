@@ -7,7 +7,7 @@
 // Fails at  nothing by shape; on regular matrices it only adds the search and the scan. Rung 13 picks it
 //           where rows are skewed.
 // Source    Merrill and Garland, "Merge-based parallel sparse matrix-vector multiplication", SC'16.
-#include "gpu/spmv/merge_path.hpp"
+#include "gpu/spmv/kernels/merge_path.hpp"
 
 namespace plumb {
 namespace {

@@ -7,8 +7,8 @@
 // Fails at  reproducibility and, in fp32, subnormal sums, which atomicAdd in global memory flushes to 0 (both
 //           declared); speed, because of the row index. The lengths of rows do not matter.
 // Source    Bell and Garland, SC'09 (COO kernel); Blelloch, Heroux and Zagha, CMU-CS-93-173.
-#include "gpu/spmv/coo.hpp"
 #include "gpu/spmv/features.hpp"
+#include "gpu/spmv/kernels/coo.hpp"
 
 namespace plumb {
 namespace {

@@ -6,8 +6,8 @@
 // Fails at  one long row: the padding explodes, and supports() refuses beyond three times the entries. Rungs
 //           16 and 17 answer that.
 // Source    Kincaid, Oppe and Young, ITPACKV 2D user's guide (1989); Bell and Garland, SC'09.
-#include "gpu/spmv/ell.hpp"
 #include "gpu/spmv/features.hpp"
+#include "gpu/spmv/kernels/ell.hpp"
 
 namespace plumb {
 namespace {

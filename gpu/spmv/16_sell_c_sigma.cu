@@ -7,7 +7,7 @@
 // Fails at  a giant row: its slice is 31 rows of padding, and one warp's work. Refused beyond three times the
 //           entries.
 // Source    M. Kreutzer, G. Hager, G. Wellein, H. Fehske, A. R. Bishop, SIAM J. Sci. Comput. 36 (2014).
-#include "gpu/spmv/sell.hpp"
+#include "gpu/spmv/kernels/sell.hpp"
 
 namespace plumb {
 namespace {

@@ -5,9 +5,9 @@
 // Traffic   ELL with bounded padding, plus 12 or 16 bytes for each entry that sticks out.
 // Fails at  reproducibility and, in fp32, subnormal sums, by the atomic additions of its COO part (declared).
 // Source    Bell and Garland, SC'09 (HYB).
-#include "gpu/spmv/coo.hpp"
-#include "gpu/spmv/ell.hpp"
 #include "gpu/spmv/features.hpp"
+#include "gpu/spmv/kernels/coo.hpp"
+#include "gpu/spmv/kernels/ell.hpp"
 
 namespace plumb {
 namespace {

@@ -5,7 +5,7 @@
 // Fails at  entries without 4 x 4 neighbours: refused beyond three times the entries. Repeated columns:
 //           refused.
 // Source    E.-J. Im, K. Yelick, R. Vuduc, "Sparsity", IJHPCA 18 (2004); cuSPARSE's BSR.
-#include "gpu/spmv/blocks.hpp"
+#include "gpu/spmv/kernels/blocks.hpp"
 
 namespace plumb {
 namespace {

@@ -5,7 +5,7 @@
 // Traffic   16 values and 6 bytes per block, empty places and padding blocks included.
 // Fails at  block rows of different lengths: refused beyond three times the entries. Repeated columns: refused.
 // Source    cuSPARSE, "Blocked-Ellpack"; J. W. Choi, A. Singh, R. W. Vuduc, PPoPP'10.
-#include "gpu/spmv/blocks.hpp"
+#include "gpu/spmv/kernels/blocks.hpp"
 
 namespace plumb {
 namespace {

@@ -13,7 +13,7 @@
 //           ones, where two launches are dear.
 // Source    column blocking: Im, Yelick and Vuduc, IJHPCA 2004 (SPARSITY); segmented sums over flags: Blelloch, Heroux
 //           and Zagha 1993. The combination is ours.
-#include "gpu/spmv/to_column_blocks.hpp"
+#include "gpu/spmv/kernels/to_column_blocks.hpp"
 
 namespace plumb {
 namespace {

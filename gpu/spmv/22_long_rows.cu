@@ -8,7 +8,7 @@
 //           that.
 // Source    CSR-Adaptive, Greathouse and Daga, SC'14, for the classes; the last block's sum is that of
 //           threadFenceReduction in the CUDA samples.
-#include "gpu/spmv/long_rows.hpp"
+#include "gpu/spmv/kernels/long_rows.hpp"
 
 namespace plumb {
 namespace {

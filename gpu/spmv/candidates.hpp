@@ -4,14 +4,14 @@
 
 #include "gpu/common/adaptive.hpp"
 #include "gpu/common/matrix_work.hpp"
-#include "gpu/spmv/block_per_row.hpp"
 #include "gpu/spmv/costs.hpp"
-#include "gpu/spmv/flat.hpp"
-#include "gpu/spmv/long_rows.hpp"
-#include "gpu/spmv/merge_path.hpp"
-#include "gpu/spmv/sell.hpp"
-#include "gpu/spmv/stream.hpp"
-#include "gpu/spmv/to_column_blocks.hpp"
+#include "gpu/spmv/kernels/block_per_row.hpp"
+#include "gpu/spmv/kernels/flat.hpp"
+#include "gpu/spmv/kernels/long_rows.hpp"
+#include "gpu/spmv/kernels/merge_path.hpp"
+#include "gpu/spmv/kernels/sell.hpp"
+#include "gpu/spmv/kernels/stream.hpp"
+#include "gpu/spmv/kernels/to_column_blocks.hpp"
 
 namespace plumb {
 namespace spmv {

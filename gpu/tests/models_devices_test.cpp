@@ -7,9 +7,9 @@
 #include "gpu/simt/executor.hpp"
 #include "gpu/tests/checked.hpp"
 #include "reference/core/error.hpp"
-#include "reference/models/sparse_dnn.hpp"
-#include "reference/models/sparse_dnn_devices.hpp"
-#include "reference/tests/sparse_dnn_inputs.hpp"
+#include "reference/models/sparse_dnn/devices.hpp"
+#include "reference/models/sparse_dnn/sparse_dnn.hpp"
+#include "reference/tests/models/sparse_dnn_inputs.hpp"
 
 namespace {
 

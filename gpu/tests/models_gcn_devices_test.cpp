@@ -11,12 +11,12 @@
 #include "gpu/tests/faults/gcn.hpp"
 #include "gpu/tests/findings.hpp"
 #include "reference/core/random.hpp"
-#include "reference/models/gcn.hpp"
-#include "reference/models/gcn_judge.hpp"
-#include "reference/models/gcn_partition.hpp"
-#include "reference/models/gcn_reorder.hpp"
-#include "reference/models/metis.hpp"
-#include "reference/tests/random_gcn.hpp"
+#include "reference/models/gcn/gcn.hpp"
+#include "reference/models/gcn/judge.hpp"
+#include "reference/models/gcn/metis.hpp"
+#include "reference/models/gcn/partition.hpp"
+#include "reference/models/gcn/reorder.hpp"
+#include "reference/tests/models/random_gcn.hpp"
 
 namespace {
 

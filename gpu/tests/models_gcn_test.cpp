@@ -12,9 +12,9 @@
 #include "gpu/tests/faults/gcn.hpp"
 #include "gpu/tests/findings.hpp"
 #include "reference/core/random.hpp"
-#include "reference/models/gcn.hpp"
-#include "reference/models/gcn_judge.hpp"
-#include "reference/tests/random_gcn.hpp"
+#include "reference/models/gcn/gcn.hpp"
+#include "reference/models/gcn/judge.hpp"
+#include "reference/tests/models/random_gcn.hpp"
 
 namespace {
 

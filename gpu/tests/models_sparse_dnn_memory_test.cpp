@@ -11,10 +11,10 @@
 #include "gpu/device/devices.hpp"
 #include "gpu/tests/findings.hpp"
 #include "reference/core/error.hpp"
-#include "reference/models/sparse_dnn.hpp"
-#include "reference/models/sparse_dnn_absorbing.hpp"
-#include "reference/models/sparse_dnn_drawn.hpp"
-#include "reference/tests/sparse_dnn_inputs.hpp"
+#include "reference/models/sparse_dnn/absorbing.hpp"
+#include "reference/models/sparse_dnn/drawn.hpp"
+#include "reference/models/sparse_dnn/sparse_dnn.hpp"
+#include "reference/tests/models/sparse_dnn_inputs.hpp"
 
 namespace {
 

@@ -13,9 +13,9 @@
 #include "gpu/tests/faults/sparse_dnn.hpp"
 #include "gpu/tests/findings.hpp"
 #include "reference/core/error.hpp"
-#include "reference/models/sparse_dnn.hpp"
-#include "reference/models/sparse_dnn_judge.hpp"
-#include "reference/tests/sparse_dnn_inputs.hpp"
+#include "reference/models/sparse_dnn/judge.hpp"
+#include "reference/models/sparse_dnn/sparse_dnn.hpp"
+#include "reference/tests/models/sparse_dnn_inputs.hpp"
 
 namespace {
 

@@ -14,12 +14,12 @@
 #include "gpu/tests/checked.hpp"
 #include "gpu/tests/faults/sparse_dnn.hpp"
 #include "reference/core/random.hpp"
-#include "reference/models/sparse_dnn.hpp"
-#include "reference/models/sparse_dnn_absorbing.hpp"
-#include "reference/models/sparse_dnn_drawn.hpp"
-#include "reference/models/sparse_dnn_judge.hpp"
-#include "reference/tests/absorbing_networks.hpp"
-#include "reference/tests/sparse_dnn_inputs.hpp"
+#include "reference/models/sparse_dnn/absorbing.hpp"
+#include "reference/models/sparse_dnn/drawn.hpp"
+#include "reference/models/sparse_dnn/judge.hpp"
+#include "reference/models/sparse_dnn/sparse_dnn.hpp"
+#include "reference/tests/models/absorbing_networks.hpp"
+#include "reference/tests/models/sparse_dnn_inputs.hpp"
 
 namespace {
 

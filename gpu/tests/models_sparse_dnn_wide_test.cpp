@@ -7,9 +7,9 @@
 
 #include "gpu/tests/faults/sparse_dnn.hpp"
 #include "gpu/tests/findings.hpp"
-#include "reference/models/sparse_dnn_drawn.hpp"
-#include "reference/models/sparse_dnn_judge.hpp"
-#include "reference/tests/sparse_dnn_inputs.hpp"
+#include "reference/models/sparse_dnn/drawn.hpp"
+#include "reference/models/sparse_dnn/judge.hpp"
+#include "reference/tests/models/sparse_dnn_inputs.hpp"
 
 namespace {
 

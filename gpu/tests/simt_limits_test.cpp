@@ -11,7 +11,7 @@
 #include "gpu/simt/host/api.hpp"
 #include "gpu/simt/scheduler/launch_limits.hpp"
 #include "gpu/tests/simt_support.hpp"
-#include "reference/core/case_space.hpp"
+#include "reference/cases/case_space.hpp"
 #include "reference/core/error.hpp"
 
 using namespace plumb::simt_test;

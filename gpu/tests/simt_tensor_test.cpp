@@ -9,8 +9,8 @@
 #include "gpu/simt/language/tensor_products.hpp"
 #include "gpu/tests/kernels/tensor_sums.hpp"
 #include "gpu/tests/simt_support.hpp"
+#include "reference/arithmetic/tensor_bound.hpp"
 #include "reference/core/random.hpp"
-#include "reference/core/tensor_bound.hpp"
 
 using namespace plumb;
 using namespace plumb::simt_test;

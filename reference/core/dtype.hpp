@@ -60,7 +60,7 @@ inline constexpr Dtype kUsualDtypes[] = {Dtype::f32, Dtype::f64};
   return d.in == Format::f64 || d.out == Format::f64 ? Format::f64 : Format::f32;
 }
 
-/// Whether outputs are stored in fewer digits than the sums have: an output then stands for a cell of numbers (reference/core/cell.hpp).
+/// Whether outputs are stored in fewer digits than the sums have: an output then stands for a cell of numbers (reference/arithmetic/cell.hpp).
 [[nodiscard]] constexpr bool is_narrow(Format output) {
   return is_floating(output) && facts(output).digits < facts(Format::f32).digits;
 }

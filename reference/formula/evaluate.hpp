@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/bounded.hpp"
+#include "reference/arithmetic/bounded.hpp"
 #include "reference/core/large_array.hpp"
 #include "reference/formula/expression.hpp"
 #include "reference/formula/signature.hpp"

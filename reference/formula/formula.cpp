@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "reference/cases/fills.hpp"
+#include "reference/cases/sparse_cases.hpp"
 #include "reference/core/csr.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/fills.hpp"
 #include "reference/core/random.hpp"
-#include "reference/core/sparse_cases.hpp"
 
 namespace plumb {
 namespace {

@@ -1,5 +1,5 @@
 // What the judge has of an operator by formula: description, data, checks, oracle and cost, with the operator's type erased. A header that
-// derives from FormulaOf (formula_of.hpp) needs one line of code: PLUMB_FORMULA(RmsNorm), in one file.
+// derives from FormulaOf (formula_of.hpp) needs PLUMB_FORMULA(RmsNorm) in one file, which the build writes (plumb_formula_sources).
 #pragma once
 #include <array>
 #include <optional>
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "reference/core/bounded.hpp"
-#include "reference/core/case_space.hpp"
-#include "reference/core/operator.hpp"
+#include "reference/arithmetic/bounded.hpp"
+#include "reference/cases/case_space.hpp"
+#include "reference/cases/operator.hpp"
 #include "reference/formula/evaluate.hpp"
 #include "reference/formula/formula_of.hpp"
 #include "reference/formula/signature.hpp"

@@ -10,15 +10,15 @@
 #include <type_traits>
 #include <vector>
 
-#include "reference/core/case_space.hpp"
-#include "reference/core/case_words.hpp"
+#include "reference/arithmetic/fp.hpp"
+#include "reference/cases/case_space.hpp"
+#include "reference/cases/case_words.hpp"
+#include "reference/cases/fills.hpp"
+#include "reference/cases/operator.hpp"
+#include "reference/cases/sparse_cases.hpp"
+#include "reference/cases/timed_shapes.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/fills.hpp"
-#include "reference/core/fp.hpp"
-#include "reference/core/operator.hpp"
-#include "reference/core/sparse_cases.hpp"
 #include "reference/core/text.hpp"
-#include "reference/core/timed_shapes.hpp"
 
 namespace plumb {
 namespace {

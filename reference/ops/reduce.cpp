@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "reference/core/case_space.hpp"
-#include "reference/core/case_words.hpp"
+#include "reference/cases/case_space.hpp"
+#include "reference/cases/case_words.hpp"
+#include "reference/cases/fills.hpp"
+#include "reference/cases/operator.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/fills.hpp"
-#include "reference/core/operator.hpp"
 #include "reference/core/text.hpp"
 
 namespace plumb {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/operator.hpp"
+#include "reference/cases/operator.hpp"
 #include "reference/core/text.hpp"
 
 using namespace plumb;

@@ -1,5 +1,5 @@
 // What words of case ids are worth as numbers.
-#include "reference/core/case_words.hpp"
+#include "reference/cases/case_words.hpp"
 
 #include <cmath>
 #include <string>

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "reference/core/cell.hpp"
+#include "reference/arithmetic/cell.hpp"
 #include "reference/core/dtype.hpp"
 #include "reference/core/random.hpp"
 

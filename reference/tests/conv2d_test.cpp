@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "reference/cases/operator.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/operator.hpp"
 #include "reference/core/random.hpp"
 #include "reference/ops/conv2d.hpp"
 #include "reference/ops/sddmm.hpp"

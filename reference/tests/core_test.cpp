@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 #include <omp.h>
 
-#include "reference/core/case_id.hpp"
+#include "reference/arithmetic/fp.hpp"
+#include "reference/cases/case_id.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/fp.hpp"
 #include "reference/core/random.hpp"
 #include "reference/core/team.hpp"
 #include "reference/core/text.hpp"

@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "reference/cases/operator.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/operator.hpp"
 
 using namespace plumb;
 

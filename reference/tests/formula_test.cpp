@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "reference/core/cell.hpp"
+#include "reference/arithmetic/cell.hpp"
 #include "reference/core/error.hpp"
 #include "reference/formula/formula.hpp"
 #include "reference/ops/attention.hpp"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "reference/cases/operator.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/openblas.hpp"
-#include "reference/core/operator.hpp"
 #include "reference/ops/gemm.hpp"
 #include "reference/tests/variants.hpp"
 

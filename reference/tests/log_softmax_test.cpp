@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "reference/core/operator.hpp"
+#include "reference/cases/operator.hpp"
 #include "reference/core/random.hpp"
 
 using namespace plumb;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "reference/core/fp.hpp"
-#include "reference/core/operator.hpp"
+#include "reference/arithmetic/fp.hpp"
+#include "reference/cases/operator.hpp"
 #include "reference/core/random.hpp"
 
 using namespace plumb;

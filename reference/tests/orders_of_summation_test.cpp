@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "reference/core/operator.hpp"
+#include "reference/cases/operator.hpp"
 #include "reference/ops/conv2d.hpp"
 #include "reference/ops/gemm.hpp"
 #include "reference/ops/gemv.hpp"

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "reference/arithmetic/fp.hpp"
+#include "reference/cases/operator.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/fp.hpp"
-#include "reference/core/operator.hpp"
 #include "reference/ops/reduce.hpp"
 #include "reference/tests/variants.hpp"
 

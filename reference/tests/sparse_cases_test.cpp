@@ -1,4 +1,4 @@
-#include "reference/core/sparse_cases.hpp"
+#include "reference/cases/sparse_cases.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/special_values.hpp"
+#include "reference/cases/special_values.hpp"
 #include "reference/ops/gemm.hpp"
 
 namespace {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include "reference/cases/operator.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/matrix.hpp"
-#include "reference/core/operator.hpp"
 
 using namespace plumb;
 

@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include "reference/arithmetic/tensor_bound.hpp"
+#include "reference/arithmetic/tensor_step.hpp"
 #include "reference/core/random.hpp"
-#include "reference/core/tensor_bound.hpp"
-#include "reference/core/tensor_step.hpp"
 
 using namespace plumb;
 

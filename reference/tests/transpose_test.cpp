@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "reference/cases/operator.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/operator.hpp"
 #include "reference/ops/transpose.hpp"
 #include "reference/tests/variants.hpp"
 

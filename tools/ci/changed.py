@@ -59,8 +59,8 @@ def kernels_of(names):
     """Kernel files that changed, and those that read a changed header of their ladder."""
     found = {n for n in names if re.fullmatch(r"gpu/\w+/(families/)?\w+\.cu", n)}
     for name in names:
-        if re.fullmatch(r"gpu/\w+/\w+\.hpp", name) and not name.startswith("gpu/device/"):
-            for kernel in (ROOT / name).parent.rglob("*.cu"):
+        if re.fullmatch(r"gpu/\w+/((kernels|families)/)?\w+\.hpp", name) and not name.startswith("gpu/device/"):
+            for kernel in (ROOT / "gpu" / name.split("/")[1]).rglob("*.cu"):
                 if f'#include "{name}"' in kernel.read_text():
                     found.add(str(kernel.relative_to(ROOT)))
     return sorted(found)
@@ -69,7 +69,7 @@ def kernels_of(names):
 def operators_of(names, day):
     """Those whose contract, kernels or mutants changed, and a quarter of all, as --case takes them."""
     known = sorted(p.stem for p in (ROOT / "reference/ops").glob("*.hpp"))
-    rooms = r"(?:reference/ops|reference/cpu|gpu|verify/mutants)/"
+    rooms = r"(?:reference/ops|reference/cpu|gpu|verify/mutants(?:/device)?)/"
     touched = {op for op in known for n in names if re.match(rf"{rooms}{op}(?:[./]|_\w+[.])", n)}
     return ",".join(op for i, op in enumerate(known) if i % 4 == day % 4 or op in touched)
 

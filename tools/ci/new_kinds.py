@@ -41,7 +41,7 @@ def copy_tree():
         check=True,
     )
     spare = re.compile(
-        r"gpu/(?!gemv/01)\w+/\d\d_.*\.cu$|gpu/tests/|reference/cpu/(?!gemv/)\w+/\d\d_|verify/mutants/\w+\.(cpp|cu)$|docs/|.*\.(md|svg)$"
+        r"gpu/(?!gemv/01)\w+/\d\d_.*\.cu$|gpu/tests/|reference/cpu/(?!gemv/)\w+/\d\d_|verify/mutants/(device/)?\w+\.(cpp|cu)$|docs/|.*\.(md|svg)$"
     )
     for name in names.stdout.split("\0"):
         if name and (ROOT / name).is_file() and (not spare.match(name) or "/template/" in name):

@@ -27,7 +27,9 @@ LEFT_OUT = {"tests", "testing", "fuzz", "template", "templates"}
 
 # Folder -> what it holds, for the boxes. A folder that has no words here is drawn with its name alone.
 WORDS = {
-    "reference/core": "ABI, cases and ids, fills,\nbounds, random numbers",
+    "reference/core": "ABI, contracts, formats,\nrandom numbers",
+    "reference/arithmetic": "error-free sums,\nbounded values",
+    "reference/cases": "ids, spaces of cases,\nfills, patterns",
     "reference/ops": "one contract, oracle and\nbound per operator",
     "reference/cpu": "host variants",
     "reference/cpu/<op>": "host variants",

@@ -65,7 +65,7 @@ install(TARGETS plumbline LIBRARY DESTINATION ${root}/bin COMPONENT python OPTIO
 if(PLUMB_SANITIZE)
   return()
 endif()
-foreach(room reference/core reference/formula gpu/device gpu/common gpu/simt verify/engine verify/image)
+foreach(room reference/core reference/arithmetic reference/cases reference/formula gpu/device gpu/common gpu/simt verify/engine verify/image)
   plumb_install_folder(dev ${room} *.hpp *.h *.inc)
 endforeach()
 install(DIRECTORY gpu/simt/language/include DESTINATION ${root}/gpu/simt/language COMPONENT dev)

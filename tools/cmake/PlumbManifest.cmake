@@ -19,7 +19,7 @@ function(plumb_manifest output)
   endif()
   file(CONFIGURE OUTPUT ${output} CONTENT
 "// Written by CMake from the globs that compile the variants.
-#include \"verify/engine/manifest.hpp\"
+#include \"verify/engine/process/manifest.hpp\"
 namespace plumb {
 const std::initializer_list<ManifestLine> kManifest = {
 ${lines}};

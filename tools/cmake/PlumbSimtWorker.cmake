@@ -3,7 +3,7 @@
 function(plumb_simt_worker manifest)
   set(PLUMB_BUILT_OPERATORS ${PLUMB_BUILT_SIMT_OPERATORS})  # here
   file(GLOB rungs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/[a-z]*/[0-9][0-9]_*.cu)
-  file(GLOB mutants CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/verify/mutants/*.cu)
+  file(GLOB mutants CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/verify/mutants/device/*.cu)
   plumb_built_mutants(mutants)
   set(kernels ${mutants})
   set(lines "")
@@ -22,7 +22,7 @@ function(plumb_simt_worker manifest)
   endforeach()
   file(CONFIGURE OUTPUT ${manifest} CONTENT
 "// Written by CMake from the globs that compile the kernels of the CPU executor's worker.
-#include \"verify/engine/manifest.hpp\"
+#include \"verify/engine/process/manifest.hpp\"
 namespace plumb {
 const std::initializer_list<SimtManifestLine> kSimtManifest = {
 ${lines}};

@@ -1,5 +1,6 @@
 # The functions every room's CMakeLists.txt is written with.
 include(${CMAKE_CURRENT_LIST_DIR}/PlumbRequirements.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/PlumbUserFiles.cmake)
 
 function(plumb_missing what package)
   message(FATAL_ERROR "${what} was not found: install it with\n    apt-get install ${package}\nor let `tools/plumb setup` do it")
@@ -125,6 +126,29 @@ function(plumb_together target)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# plumb_formula_sources(OUT): a source for each operator of the tree by formula, which makes its contract; written when CMake runs.
+function(plumb_formula_sources out)
+  file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/reference/ops/*.hpp)
+  set(sources "")
+  foreach(header IN LISTS headers)
+    plumb_formulas(names ${CMAKE_SOURCE_DIR}/${header})
+    if(names)
+      get_filename_component(op ${header} NAME_WE)
+      list(TRANSFORM names REPLACE "(.+)" "PLUMB_FORMULA(\\1)\n")
+      list(JOIN names "" lines)
+      file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/formulas/${op}.cpp CONTENT
+"#include \"${header}\"
+
+#include \"reference/formula/formula.hpp\"
+namespace plumb {
+${lines}}  // namespace plumb
+")
+      list(APPEND sources ${CMAKE_BINARY_DIR}/generated/formulas/${op}.cpp)
+    endif()
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
 # plumb_library(NAME sources... LINK libs...): a static library with our flags.

@@ -18,7 +18,7 @@ function(plumb_extra_list output folder sources compiled)
   endforeach()
   file(CONFIGURE OUTPUT ${output} CONTENT
 "// Written by CMake: the files of ${folder}.
-#include \"verify/engine/user_files.hpp\"
+#include \"verify/engine/process/user_files.hpp\"
 namespace plumb {
 namespace {
 const UserFiles files{{
@@ -28,15 +28,21 @@ ${lines}}};
 " @ONLY)
 endfunction()
 
+# plumb_formulas(NAMES HEADER): the structs X of a header that begin with struct X : FormulaOf<X>.
+function(plumb_formulas names header)
+  file(STRINGS ${header} structs REGEX "^ *struct +[A-Za-z0-9_]+ *(final)? *: *(public +)?FormulaOf<")
+  list(TRANSFORM structs REPLACE "^ *struct +([A-Za-z0-9_]+).*" "\\1")
+  set(${names} "${structs}" PARENT_SCOPE)
+endfunction()
+
 # plumb_extra_formulas(OUTPUT HEADERS...): the source that makes an operator of every header with a struct X : FormulaOf<X>; OUTPUT is "" where
 # there is none.
 function(plumb_extra_formulas output)
   set(includes "")
   set(lines "")
   foreach(header IN LISTS ARGN)
-    file(STRINGS ${header} structs REGEX "^ *struct +[A-Za-z0-9_]+ *(final)? *: *(public +)?FormulaOf<")
-    foreach(line IN LISTS structs)
-      string(REGEX REPLACE "^ *struct +([A-Za-z0-9_]+).*" "\\1" name "${line}")
+    plumb_formulas(names ${header})
+    foreach(name IN LISTS names)
       string(APPEND includes "#include \"${header}\"\n")
       string(APPEND lines "PLUMB_FORMULA(${name})\nstatic const UserOperator<${name}> operator_${name};\n")
     endforeach()
@@ -47,7 +53,7 @@ function(plumb_extra_formulas output)
     file(CONFIGURE OUTPUT ${source} CONTENT
 "// Written by CMake: the operators by formula of a user's folder.
 ${includes}#include \"reference/formula/formula.hpp\"
-#include \"verify/engine/user_operator.hpp\"
+#include \"verify/engine/operator/user_operator.hpp\"
 namespace plumb {
 ${lines}}  // namespace plumb
 " @ONLY)

@@ -13,9 +13,11 @@ include(PlumbSimt)
 configure_file(tools/version.hpp.in ${CMAKE_BINARY_DIR}/generated/tools/version.hpp @ONLY)
 target_include_directories(plumb_flags INTERFACE ${CMAKE_BINARY_DIR}/generated)
 
-file(GLOB sources RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS reference/core/*.cpp reference/formula/*.cpp reference/ops/*.cpp datasets/io/*.cpp datasets/formats/*.cpp gpu/plugin/*.cpp verify/cli/*.cpp
-     verify/drawing/*.cpp verify/engine/*.cpp verify/image/*.cpp verify/judge/*.cpp verify/report/*.cpp verify/selection/*.cpp verify/sweep/*.cpp)
-list(FILTER sources EXCLUDE REGEX "openblas_at_start|engine/gpu_|datasets/formats/(network_|contest|convert|idx_)")
+file(GLOB sources RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS reference/core/*.cpp reference/arithmetic/*.cpp reference/cases/*.cpp reference/formula/*.cpp reference/ops/*.cpp datasets/io/*.cpp datasets/formats/*.cpp gpu/plugin/*.cpp verify/cli/*.cpp
+     verify/drawing/*.cpp verify/engine/*/*.cpp verify/image/*.cpp verify/judge/*.cpp verify/report/*.cpp verify/selection/*.cpp verify/sweep/*.cpp)
+list(FILTER sources EXCLUDE REGEX "openblas_at_start|engine/backend/gpu_|datasets/formats/(network_|contest|convert|idx_)")
+plumb_formula_sources(formulas)
+list(APPEND sources ${formulas})
 file(GLOB contracts CONFIGURE_DEPENDS reference/ops/*.hpp)
 string(REPLACE ";" "|" contracts "${contracts}")
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/contracts.inc
@@ -50,7 +52,7 @@ foreach(target verify plumbline plumb_simt_ptx)
 endforeach()
 target_link_options(plumbline PRIVATE -Wl,--no-undefined -Wl,--version-script=${CMAKE_SOURCE_DIR}/tools/python/visible.map)
 target_link_options(plumb_simt_ptx PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/gpu/simt/ptx/library/visible.map)
-foreach(path gpu/simt/language gpu/simt/ptx gpu/simt/rewrite reference/core)
+foreach(path gpu/simt/language gpu/simt/ptx gpu/simt/rewrite reference/core reference/arithmetic)
   install(DIRECTORY ${path}/ DESTINATION plumbline/simt/${path} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc" PATTERN "*.h" PATTERN "ptx*.py"
           PATTERN "*module*.py" PATTERN "function_code.py" PATTERN "executor_build.py" PATTERN "library" EXCLUDE PATTERN "program" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 endforeach()

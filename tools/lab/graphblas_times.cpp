@@ -23,8 +23,8 @@ extern "C" {  // the header does not say so
 
 #include "datasets/networks/sdnn_data.hpp"
 #include "reference/core/error.hpp"
-#include "reference/models/sparse_dnn.hpp"
-#include "reference/models/sparse_dnn_parts.hpp"
+#include "reference/models/sparse_dnn/parts.hpp"
+#include "reference/models/sparse_dnn/sparse_dnn.hpp"
 
 namespace plumb {
 

@@ -1,4 +1,4 @@
-// The sums of a GPU's tensor cores beside those that the CPU executor computes (reference/core/tensor_step.hpp), bit by bit. A program of its
+// The sums of a GPU's tensor cores beside those that the CPU executor computes (reference/arithmetic/tensor_step.hpp), bit by bit. A program of its
 // own, built by name for sm_90a:
 //
 //     nvcc -std=c++17 -O3 -arch=sm_90a -Xcompiler -march=native -I. -o tensor_core_bits tools/lab/tensor_core_bits.cu
@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "reference/core/tensor_step.hpp"
+#include "reference/arithmetic/tensor_step.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@ from .parse import Source
 from .places import COMMENT, Finder
 
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*", re.M)
-RUNTIME = '#include "verify/engine/mutant_points.hpp"\n'
+RUNTIME = '#include "verify/engine/operator/mutant_points.hpp"\n'
 LIST = "schemata.txt"
 CHOICE = "candidates.hpp"  # of a variant that chooses
 OWN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?:[^"\n]*/)?([^"/\n]+)"', re.M)

@@ -10,10 +10,10 @@
 #include "gpu/plugin/plugin_abi.h"
 #include "reference/core/error.hpp"
 #include "tools/python/worker_abi.h"
-#include "verify/engine/child.hpp"
-#include "verify/engine/driver_backend.hpp"
-#include "verify/engine/operators.hpp"
-#include "verify/engine/plugin_host.hpp"
+#include "verify/engine/backend/driver_backend.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/child.hpp"
+#include "verify/engine/process/plugin_host.hpp"
 #include "verify/judge/given.hpp"
 
 namespace {

@@ -24,8 +24,7 @@ def new_op(tree, name, like=None, formula=False, folder=None):
     words = {"op": name, "Op": type_of(name), "name": "01_serial"}
     files = {}
     if formula:
-        for end in ("hpp", "cpp"):
-            files[f"reference/ops/{name}.{end}"] = tree.template(f"formula.{end}", **words)
+        files[f"reference/ops/{name}.hpp"] = tree.template("formula.hpp", **words)
         include = f"reference/ops/{name}.hpp"
         files[f"reference/cpu/{name}/01_serial.cpp"] = tree.template(
             "formula_variant.cpp", **words, include=include

@@ -17,7 +17,7 @@
 #include "datasets/formats/gcn_folder.hpp"
 #include "datasets/formats/npy.hpp"
 #include "datasets/tests/scratch.hpp"
-#include "reference/models/gcn.hpp"
+#include "reference/models/gcn/gcn.hpp"
 #include "tools/testing/shell.hpp"
 
 namespace {

@@ -50,10 +50,9 @@ class Scaffold(unittest.TestCase):
             function(self.tree, *arguments, **more)
         self.assertEqual(before, contents(self.folder))
 
-    def test_an_operator_by_formula_is_five_places_too(self):
+    def test_an_operator_by_formula_is_four_places(self):
         kernels.new_op(self.tree, "gate", formula=True)
         self.assertIn("struct Gate : FormulaOf<Gate>", self.read("reference/ops/gate.hpp"))
-        self.assertIn("PLUMB_FORMULA(Gate)", self.read("reference/ops/gate.cpp"))
         self.assertIn('"reference/ops/gate.hpp"', self.read("reference/cpu/gate/01_serial.cpp"))
         self.assertIn("PLUMB_FAULTS_OF(Gate)", self.read("verify/mutants/gate.cpp"))
         self.assertIn("OperatorList<\n    Gate,\n", self.read("verify/operators.hpp"))

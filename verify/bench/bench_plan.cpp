@@ -10,7 +10,7 @@
 #include "reference/core/error.hpp"
 #include "verify/bench/gcn_case.hpp"
 #include "verify/bench/roofs.hpp"
-#include "verify/engine/backend.hpp"
+#include "verify/engine/backend/backend.hpp"
 #include "verify/selection/built.hpp"
 
 namespace plumb {

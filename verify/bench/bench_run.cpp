@@ -21,7 +21,7 @@
 #include "verify/bench/ladder.hpp"
 #include "verify/bench/machine.hpp"
 #include "verify/bench/time_shares.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/operator/operators.hpp"
 #include "verify/judge/mistrust.hpp"
 #include "verify/judge/runner.hpp"
 #include "verify/sweep/sweep.hpp"

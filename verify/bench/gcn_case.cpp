@@ -7,7 +7,7 @@
 
 #include "datasets/networks/drawn_gcn.hpp"
 #include "reference/core/error.hpp"
-#include "reference/models/gcn_judge.hpp"
+#include "reference/models/gcn/judge.hpp"
 #include "tools/terminal.hpp"
 
 namespace plumb {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/case_id.hpp"
-#include "reference/models/gcn.hpp"
+#include "reference/cases/case_id.hpp"
+#include "reference/models/gcn/gcn.hpp"
 #include "verify/bench/result.hpp"
-#include "verify/engine/entry.hpp"
-#include "verify/engine/request.hpp"
+#include "verify/engine/operator/entry.hpp"
+#include "verify/engine/process/request.hpp"
 
 namespace plumb {
 

@@ -14,7 +14,7 @@
 
 #include "reference/core/error.hpp"
 #include "verify/bench/host_roofs.hpp"
-#include "verify/engine/backend.hpp"
+#include "verify/engine/backend/backend.hpp"
 
 #if defined(PLUMB_WITH_CUDA)
 #include "gpu/runtime/clocks.hpp"

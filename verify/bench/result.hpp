@@ -8,7 +8,7 @@
 #include "verify/bench/roofs.hpp"
 #include "verify/bench/statistics.hpp"
 #include "verify/drawing/draw_timed.hpp"
-#include "verify/engine/worker.hpp"
+#include "verify/engine/process/worker.hpp"
 #include "verify/judge/verdict.hpp"
 
 namespace plumb {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/operator.hpp"
-#include "verify/engine/entry.hpp"
+#include "reference/cases/operator.hpp"
+#include "verify/engine/operator/entry.hpp"
 
 namespace plumb {
 

@@ -10,9 +10,9 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
-#include "verify/engine/manifest.hpp"
-#include "verify/engine/operators.hpp"
-#include "verify/engine/simt_device.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/manifest.hpp"
+#include "verify/engine/process/simt_device.hpp"
 #include "verify/judge/run_plan.hpp"
 #include "verify/judge/verdict.hpp"
 #include "verify/selection/selection.hpp"

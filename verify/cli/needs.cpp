@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "verify/engine/entry.hpp"
-#include "verify/engine/user_files.hpp"
+#include "verify/engine/operator/entry.hpp"
+#include "verify/engine/process/user_files.hpp"
 #include "verify/selection/built.hpp"
 
 namespace plumb {

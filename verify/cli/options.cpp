@@ -16,7 +16,7 @@
 #include "tools/help.hpp"
 #include "tools/option_table.hpp"
 #include "tools/version.hpp"
-#include "verify/engine/confinement.hpp"
+#include "verify/engine/process/confinement.hpp"
 #include "verify/selection/selection.hpp"
 
 namespace plumb {

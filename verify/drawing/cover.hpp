@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/case_space.hpp"
+#include "reference/cases/case_space.hpp"
 
 namespace plumb {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "reference/core/case_space.hpp"
+#include "reference/cases/case_space.hpp"
 
 namespace plumb {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "reference/core/case_words.hpp"
+#include "reference/cases/case_words.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/random.hpp"
 #include "verify/drawing/draws.hpp"

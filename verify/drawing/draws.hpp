@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reference/core/case_space.hpp"
+#include "reference/cases/case_space.hpp"
 #include "reference/core/random.hpp"
 
 namespace plumb {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "reference/core/case_space.hpp"
+#include "reference/cases/case_space.hpp"
 #include "verify/drawing/cover.hpp"
 
 namespace plumb {

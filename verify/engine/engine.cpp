@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "reference/core/resource_error.hpp"
-#include "verify/engine/child.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/child.hpp"
 
 namespace plumb {
 namespace {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/operator.hpp"
-#include "verify/engine/backend.hpp"
-#include "verify/engine/entry.hpp"
-#include "verify/engine/request.hpp"
-#include "verify/engine/resources.hpp"
-#include "verify/engine/worker.hpp"
+#include "reference/cases/operator.hpp"
+#include "verify/engine/backend/backend.hpp"
+#include "verify/engine/operator/entry.hpp"
+#include "verify/engine/operator/resources.hpp"
+#include "verify/engine/process/request.hpp"
+#include "verify/engine/process/worker.hpp"
 #include "verify/image/image.hpp"
 
 namespace plumb {
@@ -25,7 +25,7 @@ struct EngineOptions {
   double timeout = 60;  // seconds per run
   Isolation isolation = Isolation::variant;
   std::string program = {};       // what children are started from; "" uses this executable
-  std::string simt_program = {};  // the same for Device::simt (verify/engine/simt_device.hpp)
+  std::string simt_program = {};  // the same for Device::simt (verify/engine/process/simt_device.hpp)
   bool apart =
       false;  // every array in an allocation of its own, nothing poisoned (make_apart_backend); with Isolation::none
   OomCounter oom_counter = {};  // of kills for want of memory; empty: oom_kills()

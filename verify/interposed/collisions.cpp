@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "verify/engine/collisions.hpp"
+#include "verify/engine/backend/collisions.hpp"
 
 namespace plumb::collisions {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "verify/engine/resource_use.hpp"
+#include "verify/engine/process/resource_use.hpp"
 #include "verify/interposed/next.hpp"
 
 extern "C" {

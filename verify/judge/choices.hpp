@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/operator.hpp"
+#include "reference/cases/operator.hpp"
 #include "verify/image/image.hpp"
 #include "verify/judge/compare.hpp"
 

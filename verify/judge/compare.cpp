@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "reference/core/cell.hpp"
+#include "reference/arithmetic/cell.hpp"
+#include "reference/arithmetic/fp.hpp"
 #include "reference/core/dtype.hpp"
-#include "reference/core/fp.hpp"
 
 #ifdef __FAST_MATH__
 #error "the judge must not be compiled with -ffast-math: it removes NaN checks"

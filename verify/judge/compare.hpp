@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/operator.hpp"
+#include "reference/cases/operator.hpp"
 #include "verify/image/image.hpp"
 
 namespace plumb {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/engine/entry.hpp"
+#include "verify/engine/operator/entry.hpp"
 #include "verify/judge/compare.hpp"
 
 namespace plumb {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "reference/core/cell.hpp"
+#include "reference/arithmetic/cell.hpp"
 #include "verify/judge/elements.hpp"
 
 namespace plumb {

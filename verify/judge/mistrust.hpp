@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "verify/engine/entry.hpp"
+#include "verify/engine/operator/entry.hpp"
 
 namespace plumb {
 

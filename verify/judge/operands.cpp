@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reference/core/fp.hpp"
+#include "reference/arithmetic/fp.hpp"
 
 namespace plumb {
 namespace {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <limits>
 
-#include "verify/engine/simt_device.hpp"
+#include "verify/engine/process/simt_device.hpp"
 #include "verify/judge/run_plan.hpp"
 
 namespace plumb {

@@ -10,7 +10,7 @@
 
 #include "reference/core/exhaustion.hpp"
 #include "reference/core/resource_error.hpp"
-#include "verify/engine/no_bound.hpp"
+#include "verify/engine/operator/no_bound.hpp"
 
 namespace plumb {
 namespace {

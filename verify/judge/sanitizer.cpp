@@ -19,9 +19,9 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
-#include "verify/engine/confinement.hpp"
-#include "verify/engine/operators.hpp"
-#include "verify/engine/plugin_host.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/confinement.hpp"
+#include "verify/engine/process/plugin_host.hpp"
 #include "verify/judge/checks.hpp"
 #include "verify/judge/repro.hpp"
 #include "verify/judge/runner.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/engine/entry.hpp"
+#include "verify/engine/operator/entry.hpp"
 #include "verify/judge/verdict.hpp"
 
 namespace plumb {

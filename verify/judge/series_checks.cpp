@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "verify/engine/no_bound.hpp"
+#include "verify/engine/operator/no_bound.hpp"
 #include "verify/judge/checks.hpp"
 
 namespace plumb {

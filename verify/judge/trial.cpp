@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include "reference/cases/sparse_cases.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/sparse_cases.hpp"
 #include "reference/core/text.hpp"
-#include "verify/engine/simt_device.hpp"
+#include "verify/engine/process/simt_device.hpp"
 #include "verify/judge/operands.hpp"
 #include "verify/judge/repro.hpp"
 #include "verify/judge/thread_sanitizer.hpp"

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "reference/core/case_id.hpp"
+#include "reference/cases/case_id.hpp"
+#include "reference/cases/operator.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/operator.hpp"
 #include "reference/core/text.hpp"
 #include "tools/terminal.hpp"
 #include "verify/report/failures.hpp"

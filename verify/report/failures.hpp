@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/case_id.hpp"
+#include "reference/cases/case_id.hpp"
 #include "verify/judge/verdict.hpp"
 
 namespace plumb {

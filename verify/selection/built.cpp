@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "reference/core/case_id.hpp"
+#include "reference/cases/case_id.hpp"
 #include "reference/core/error.hpp"
-#include "verify/engine/backend.hpp"
-#include "verify/engine/manifest.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/backend/backend.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/manifest.hpp"
 #include "verify/selection/selection.hpp"
 
 namespace plumb {

@@ -13,10 +13,10 @@
 #include <fmt/format.h>
 
 #include "datasets/formats/load_matrix.hpp"
-#include "reference/core/case_words.hpp"
+#include "reference/cases/case_words.hpp"
+#include "reference/cases/sparse_cases.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/exhaustion.hpp"
-#include "reference/core/sparse_cases.hpp"
 #include "verify/selection/selection.hpp"
 
 namespace plumb {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/case_id.hpp"
+#include "reference/cases/case_id.hpp"
 #include "verify/drawing/draw_timed.hpp"
 
 namespace plumb {

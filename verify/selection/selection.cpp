@@ -11,10 +11,10 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
-#include "verify/engine/operators.hpp"
-#include "verify/engine/plugin_host.hpp"
-#include "verify/engine/simt_device.hpp"
-#include "verify/engine/worker.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/plugin_host.hpp"
+#include "verify/engine/process/simt_device.hpp"
+#include "verify/engine/process/worker.hpp"
 #include "verify/selection/drawn_cases.hpp"
 #include "verify/selection/matrix_cases.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "reference/core/case_space.hpp"
+#include "reference/cases/case_space.hpp"
 #include "verify/drawing/draw_timed.hpp"
-#include "verify/engine/entry.hpp"
+#include "verify/engine/operator/entry.hpp"
 #include "verify/selection/tier_cases.hpp"
 
 namespace plumb {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "verify/drawing/cover.hpp"
-#include "verify/engine/entry.hpp"
+#include "verify/engine/operator/entry.hpp"
 
 namespace plumb {
 

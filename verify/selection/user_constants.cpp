@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "verify/engine/operators.hpp"
-#include "verify/engine/user_files.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/user_files.hpp"
 #include "verify/selection/source_constants.hpp"
 
 namespace plumb {

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "verify/engine/backend.hpp"
-#include "verify/engine/child.hpp"
+#include "verify/engine/backend/backend.hpp"
+#include "verify/engine/process/child.hpp"
 #include "verify/simt/simt_backend.hpp"
 
 int main(int argc, char** argv) {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "gpu/simt/executor.hpp"
-#include "reference/core/case_space.hpp"
+#include "reference/cases/case_space.hpp"
 #include "reference/core/error.hpp"
-#include "verify/engine/user_files.hpp"
+#include "verify/engine/process/user_files.hpp"
 
 namespace plumb {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "verify/engine/backend.hpp"
+#include "verify/engine/backend/backend.hpp"
 
 namespace plumb {
 

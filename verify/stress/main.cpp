@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "verify/engine/child.hpp"
+#include "verify/engine/process/child.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 2 || std::strcmp(argv[1], "--worker") != 0) {

@@ -11,8 +11,8 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/exhaustion.hpp"
-#include "verify/engine/operators.hpp"
-#include "verify/engine/simt_device.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/simt_device.hpp"
 #include "verify/judge/mistrust.hpp"
 #include "verify/judge/repro.hpp"
 

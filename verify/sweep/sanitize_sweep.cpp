@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/operator/operators.hpp"
 #include "verify/sweep/sweep.hpp"
 
 namespace plumb {

@@ -10,9 +10,9 @@
 
 #include "reference/core/error.hpp"
 #include "tools/terminal.hpp"
-#include "verify/engine/mutants_in_force.hpp"
-#include "verify/engine/operators.hpp"
-#include "verify/engine/simt_device.hpp"
+#include "verify/engine/operator/mutants_in_force.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/simt_device.hpp"
 #include "verify/sweep/sweep.hpp"
 
 namespace plumb {

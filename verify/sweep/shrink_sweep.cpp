@@ -5,9 +5,9 @@
 
 #include "reference/core/error.hpp"
 #include "verify/drawing/shrink.hpp"
-#include "verify/engine/operators.hpp"
-#include "verify/engine/simt_device.hpp"
-#include "verify/engine/worker.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/simt_device.hpp"
+#include "verify/engine/process/worker.hpp"
 #include "verify/judge/mistrust.hpp"
 #include "verify/judge/repro.hpp"
 

@@ -23,8 +23,8 @@
 
 #include <fmt/format.h>
 
-#include "verify/engine/confinement.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/confinement.hpp"
 #include "verify/judge/mistrust.hpp"
 #include "verify/judge/runner.hpp"
 

@@ -9,16 +9,16 @@
 #include <set>
 #include <sstream>
 
+#include "reference/cases/sparse_cases.hpp"
 #include "reference/core/contract.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/sparse_cases.hpp"
 #include "verify/bench/compare.hpp"
 #include "verify/bench/drawn_plot.hpp"
 #include "verify/bench/drawn_summary.hpp"
 #include "verify/bench/ladder.hpp"
 #include "verify/bench/result.hpp"
 #include "verify/bench/time_shares.hpp"
-#include "verify/engine/adapter.hpp"
+#include "verify/engine/operator/adapter.hpp"
 #include "verify/judge/runner.hpp"
 
 using namespace plumb;

@@ -9,8 +9,8 @@
 #include <doctest/doctest.h>
 
 #include "reference/ops/topk.hpp"
-#include "verify/engine/adapter.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/operator/adapter.hpp"
+#include "verify/engine/operator/operators.hpp"
 #include "verify/judge/choices.hpp"
 #include "verify/judge/given.hpp"
 #include "verify/judge/runner.hpp"

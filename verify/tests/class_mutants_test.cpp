@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "verify/drawing/cover.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/operator/operators.hpp"
 #include "verify/judge/runner.hpp"
 #include "verify/tests/smoke_cases.hpp"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "verify/engine/confinement.hpp"
-#include "verify/engine/operators.hpp"
-#include "verify/engine/plugin_host.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/confinement.hpp"
+#include "verify/engine/process/plugin_host.hpp"
 #include "verify/judge/runner.hpp"
 #include "verify/selection/selection.hpp"
 #include "verify/sweep/judge_sweep.hpp"

@@ -13,12 +13,12 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "reference/core/special_values.hpp"
+#include "reference/cases/special_values.hpp"
 #include "verify/drawing/cover.hpp"
 #include "verify/drawing/draw.hpp"
 #include "verify/drawing/redundant.hpp"
-#include "verify/engine/entry.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/operator/entry.hpp"
+#include "verify/engine/operator/operators.hpp"
 #include "verify/judge/mistrust.hpp"
 #include "verify/tests/smoke_cases.hpp"
 

@@ -11,8 +11,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "reference/cases/operator.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/operator.hpp"
 #include "verify/drawing/costly.hpp"
 #include "verify/drawing/cover.hpp"
 #include "verify/drawing/draw.hpp"
@@ -20,8 +20,8 @@
 #include "verify/drawing/draws.hpp"
 #include "verify/drawing/open_tuples.hpp"
 #include "verify/drawing/shrink.hpp"
-#include "verify/engine/entry.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/operator/entry.hpp"
+#include "verify/engine/operator/operators.hpp"
 #include "verify/operators.hpp"
 
 namespace plumb {

@@ -11,8 +11,8 @@
 #include <doctest/doctest.h>
 
 #include "reference/core/error.hpp"
-#include "verify/engine/far_rows.hpp"
-#include "verify/engine/worker.hpp"
+#include "verify/engine/backend/far_rows.hpp"
+#include "verify/engine/process/worker.hpp"
 #include "verify/image/image.hpp"
 
 namespace plumb {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "reference/core/error.hpp"
-#include "verify/engine/operators.hpp"
-#include "verify/engine/plugin_host.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/plugin_host.hpp"
 #include "verify/judge/runner.hpp"
 
 using namespace plumb;

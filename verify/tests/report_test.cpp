@@ -13,7 +13,7 @@
 #include "datasets/tests/scratch.hpp"
 #include "reference/core/error.hpp"
 #include "tools/terminal.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/operator/operators.hpp"
 #include "verify/report/failure_folder.hpp"
 #include "verify/report/failures.hpp"
 #include "verify/report/page.hpp"

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
-#include "verify/engine/operators.hpp"
-#include "verify/engine/wire.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/wire.hpp"
 #include "verify/judge/operands.hpp"
 #include "verify/judge/run_plan.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "datasets/tests/scratch.hpp"
 #include "reference/core/error.hpp"
-#include "verify/engine/confinement.hpp"
+#include "verify/engine/process/confinement.hpp"
 #include "verify/judge/sanitizer.hpp"
 #include "verify/judge/sanitizer_report.hpp"
 #include "verify/sweep/sanitize_sweep.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "reference/core/error.hpp"
-#include "verify/engine/mutant_points.hpp"
-#include "verify/engine/mutants_in_force.hpp"
+#include "verify/engine/operator/mutant_points.hpp"
+#include "verify/engine/operator/mutants_in_force.hpp"
 #include "verify/sweep/schema_sweep.hpp"
 
 using namespace plumb;

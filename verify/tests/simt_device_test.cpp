@@ -4,10 +4,10 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include "reference/core/case_id.hpp"
+#include "reference/cases/case_id.hpp"
 #include "reference/core/error.hpp"
-#include "verify/engine/operators.hpp"
-#include "verify/engine/simt_device.hpp"
+#include "verify/engine/operator/operators.hpp"
+#include "verify/engine/process/simt_device.hpp"
 #include "verify/judge/runner.hpp"
 
 namespace plumb {

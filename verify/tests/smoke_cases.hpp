@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "verify/engine/entry.hpp"
+#include "verify/engine/operator/entry.hpp"
 #include "verify/selection/tier_cases.hpp"
 
 namespace plumb {

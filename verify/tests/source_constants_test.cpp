@@ -4,9 +4,9 @@
 
 #include <doctest/doctest.h>
 
-#include "reference/core/case_space.hpp"
+#include "reference/cases/case_space.hpp"
 #include "verify/drawing/draw.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/operator/operators.hpp"
 #include "verify/selection/source_constants.hpp"
 
 namespace plumb {

@@ -9,7 +9,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/ops/transpose.hpp"
-#include "verify/engine/operators.hpp"
+#include "verify/engine/operator/operators.hpp"
 #include "verify/judge/repro.hpp"
 #include "verify/mutants/mutant.hpp"
 #include "verify/selection/selection.hpp"

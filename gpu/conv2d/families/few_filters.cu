@@ -1,5 +1,5 @@
 // A family of conv2d's launches: few filters of one pixel.
-#include "gpu/conv2d/few_filters_family.hpp"
+#include "gpu/conv2d/families/few_filters_family.hpp"
 
 namespace plumb {
 namespace conv2d {

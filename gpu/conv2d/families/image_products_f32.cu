@@ -1,5 +1,5 @@
 // A family of conv2d's launches: filters of one pixel, fp32.
-#include "gpu/conv2d/image_products_family.hpp"
+#include "gpu/conv2d/families/image_products_family.hpp"
 
 namespace plumb {
 namespace conv2d {

@@ -1,5 +1,5 @@
 // A family of conv2d's launches: tiles whose sums are in parts, fp32.
-#include "gpu/conv2d/tiles_family.hpp"
+#include "gpu/conv2d/families/tiles_family.hpp"
 
 namespace plumb {
 namespace conv2d {

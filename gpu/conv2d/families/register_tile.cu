@@ -1,5 +1,5 @@
 // A family of conv2d's launches: pixels staged once for all windows of a tile.
-#include "gpu/conv2d/register_tile_family.hpp"
+#include "gpu/conv2d/families/register_tile_family.hpp"
 
 namespace plumb {
 namespace conv2d {

@@ -1,5 +1,5 @@
 // A family of gemm's launches: a cluster of blocks for each tile.
-#include "gpu/gemm/clusters_family.hpp"
+#include "gpu/gemm/families/clusters_family.hpp"
 
 namespace plumb {
 namespace gemm {

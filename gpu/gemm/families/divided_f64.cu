@@ -1,5 +1,5 @@
 // A family of gemm's launches: the depth of tiles in parts, fp64.
-#include "gpu/gemm/divided_family.hpp"
+#include "gpu/gemm/families/divided_family.hpp"
 
 namespace plumb {
 namespace gemm {

@@ -1,5 +1,5 @@
 // A family of gemm's launches: tiles whose columns fit C, fp64.
-#include "gpu/gemm/fitted_family.hpp"
+#include "gpu/gemm/families/fitted_family.hpp"
 
 namespace plumb {
 namespace gemm {

@@ -1,5 +1,5 @@
 // A family of gemm's launches: tiles of B by the copy engine.
-#include "gpu/gemm/mapped_family.hpp"
+#include "gpu/gemm/families/mapped_family.hpp"
 
 namespace plumb {
 namespace gemm {

@@ -1,5 +1,5 @@
 // A family of gemm's launches: a block for each tile, fp32.
-#include "gpu/gemm/multistage_family.hpp"
+#include "gpu/gemm/families/multistage_family.hpp"
 
 namespace plumb {
 namespace gemm {

@@ -1,5 +1,5 @@
 // A family of gemm's launches: slices of the depth apart.
-#include "gpu/gemm/slices_family.hpp"
+#include "gpu/gemm/families/slices_family.hpp"
 
 namespace plumb {
 namespace gemm {

@@ -1,5 +1,5 @@
 // A family of gemm's launches: tiles of 32 x 32, the depth of each divided among blocks.
-#include "gpu/gemm/split_depth_family.hpp"
+#include "gpu/gemm/families/split_depth_family.hpp"
 
 namespace plumb {
 namespace gemm {

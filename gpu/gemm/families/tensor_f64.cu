@@ -1,5 +1,5 @@
 // A family of gemm's launches: a block for each tile, fp64 on tensor cores.
-#include "gpu/gemm/tensor_family.hpp"
+#include "gpu/gemm/families/tensor_family.hpp"
 
 namespace plumb {
 namespace gemm {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "reference/models/gcn_ranks.hpp"
+#include "reference/models/gcn/ranks.hpp"
 
 namespace plumb {
 namespace gcn {

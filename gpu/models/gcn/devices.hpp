@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "gpu/models/gcn/peers.hpp"
-#include "reference/models/gcn.hpp"
-#include "reference/models/gcn_fused.hpp"
+#include "reference/models/gcn/fused.hpp"
+#include "reference/models/gcn/gcn.hpp"
 #include "reference/parallel/ranks.hpp"
 
 namespace plumb {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "reference/models/gcn_parts.hpp"
+#include "reference/models/gcn/parts.hpp"
 #include "reference/ops/bias_relu.hpp"
 #include "reference/ops/log_softmax.hpp"
 #include "reference/ops/skinny_gemm.hpp"

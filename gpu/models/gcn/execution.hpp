@@ -12,8 +12,8 @@
 #include "gpu/models/gcn/aggregate.hpp"
 #include "gpu/models/gcn/peers.hpp"
 #include "gpu/models/rungs.hpp"
-#include "reference/models/gcn.hpp"
-#include "reference/models/gcn_fused.hpp"
+#include "reference/models/gcn/fused.hpp"
+#include "reference/models/gcn/gcn.hpp"
 
 namespace plumb {
 

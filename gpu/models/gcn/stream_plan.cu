@@ -8,7 +8,7 @@
 #include "gpu/models/piece_window.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/memory.hpp"
-#include "reference/models/gcn_fused.hpp"
+#include "reference/models/gcn/fused.hpp"
 
 namespace plumb {
 namespace gcn {

@@ -9,7 +9,7 @@
 
 #include "gpu/models/gcn/column_scales.hpp"
 #include "gpu/models/gcn/rows.hpp"
-#include "reference/models/gcn.hpp"
+#include "reference/models/gcn/gcn.hpp"
 #include "reference/parallel/ranks.hpp"
 
 namespace plumb {

@@ -11,7 +11,7 @@
 #include "gpu/models/piece_window.hpp"
 #include "reference/core/csr.hpp"
 #include "reference/core/memory.hpp"
-#include "reference/models/gcn_parts.hpp"
+#include "reference/models/gcn/parts.hpp"
 #include "reference/ops/log_softmax.hpp"
 #include "reference/ops/skinny_gemm.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "gpu/device/resources.hpp"
 #include "gpu/models/gcn/aggregate.hpp"
-#include "reference/models/gcn.hpp"
+#include "reference/models/gcn/gcn.hpp"
 
 namespace plumb {
 namespace gcn {

@@ -1,11 +1,11 @@
 // Rows at an absorbing state leave a run on the device: found by comparing every value, listed apart, and put into the
-// answer on the host (reference/models/sparse_dnn_absorbing.hpp says which layers leave such rows as they are).
+// answer on the host (reference/models/sparse_dnn/absorbing.hpp says which layers leave such rows as they are).
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "gpu/models/sparse_dnn/layer_kernels.hpp"
-#include "reference/models/sparse_dnn_absorbing.hpp"
+#include "reference/models/sparse_dnn/absorbing.hpp"
 
 namespace plumb {
 namespace sdnn {

@@ -10,8 +10,8 @@
 #include "gpu/common/rung.hpp"
 #include "gpu/device/resources.hpp"
 #include "reference/core/error.hpp"
-#include "reference/models/sparse_dnn.hpp"
-#include "reference/models/sparse_dnn_parts.hpp"
+#include "reference/models/sparse_dnn/parts.hpp"
+#include "reference/models/sparse_dnn/sparse_dnn.hpp"
 
 namespace plumb {
 namespace sdnn {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gpu/models/sparse_dnn/absorbing_rows.hpp"
-#include "reference/models/sparse_dnn_streamed.hpp"
+#include "reference/models/sparse_dnn/streamed.hpp"
 
 namespace plumb {
 namespace sdnn {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu/models/sparse_dnn/layer_kernels.hpp"
-#include "reference/models/sparse_dnn.hpp"
+#include "reference/models/sparse_dnn/sparse_dnn.hpp"
 
 namespace plumb {
 namespace sdnn {

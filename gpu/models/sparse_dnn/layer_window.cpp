@@ -4,7 +4,7 @@
 #include <string>
 
 #include "reference/core/error.hpp"
-#include "reference/models/sparse_dnn_streamed.hpp"
+#include "reference/models/sparse_dnn/streamed.hpp"
 
 namespace plumb {
 namespace sdnn {

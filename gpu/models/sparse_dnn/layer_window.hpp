@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gpu/models/piece_window.hpp"
-#include "reference/models/sparse_dnn.hpp"
+#include "reference/models/sparse_dnn/sparse_dnn.hpp"
 
 namespace plumb {
 namespace sdnn {

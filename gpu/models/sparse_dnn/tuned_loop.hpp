@@ -18,7 +18,7 @@
 #include "gpu/models/sparse_dnn/device_memory.hpp"
 #include "gpu/models/sparse_dnn/layer_kernels.hpp"
 #include "gpu/models/sparse_dnn/whole_rows.hpp"
-#include "reference/models/sparse_dnn_streamed.hpp"
+#include "reference/models/sparse_dnn/streamed.hpp"
 
 namespace plumb {
 namespace sdnn {

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "gpu/simt/language/vector_types.hpp"
-#include "reference/core/tensor_cores.hpp"
+#include "reference/arithmetic/tensor_cores.hpp"
 
 /// Not instrumented, and never inlined into a function that is: the compiler keeps the two apart.
 #define PLUMB_SIMT_UNTRACKED __attribute__((no_sanitize("thread")))

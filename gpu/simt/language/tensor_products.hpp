@@ -1,7 +1,7 @@
-// Products of matrices as tensor cores make them: the rules of reference/core/tensor_step.hpp, eight elements at once.
+// Products of matrices as tensor cores make them: the rules of reference/arithmetic/tensor_step.hpp, eight elements at once.
 #pragma once
 #include "gpu/simt/language/device_api.hpp"
-#include "reference/core/tensor_step.hpp"
+#include "reference/arithmetic/tensor_step.hpp"
 
 namespace plumb::simt {
 

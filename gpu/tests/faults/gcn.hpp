@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reference/models/gcn.hpp"
+#include "reference/models/gcn/gcn.hpp"
 
 namespace plumb {
 namespace gcn {

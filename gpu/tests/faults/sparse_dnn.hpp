@@ -3,7 +3,7 @@
 #pragma once
 #include <memory>
 
-#include "reference/models/sparse_dnn.hpp"
+#include "reference/models/sparse_dnn/sparse_dnn.hpp"
 
 namespace plumb::sdnn_faults {
 

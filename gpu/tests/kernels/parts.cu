@@ -1,6 +1,6 @@
 // Test kernels of sums in parts: each block makes the part of a tile, the last ones join them (gpu/common/join_parts.hpp); and which parts
-// a block makes (gpu/gemm/division.hpp), and a product of tiles by streams (gpu/gemm/parts.hpp).
-#include "gpu/gemm/small_warps.hpp"
+// a block makes (gpu/gemm/kernels/division.hpp), and a product of tiles by streams (gpu/gemm/kernels/parts.hpp).
+#include "gpu/gemm/kernels/small_warps.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {

@@ -10,7 +10,7 @@
 // Source    Lavin and Gray, CVPR 2016.
 #include <omp.h>
 
-#include "reference/core/winograd.hpp"
+#include "reference/arithmetic/winograd.hpp"
 #include "reference/cpu/conv2d/panels.hpp"
 
 namespace plumb {

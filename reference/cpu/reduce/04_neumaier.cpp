@@ -6,7 +6,7 @@
 // Limits    one core; seven operations per term, of which the chain is one add.
 // Fails at  errors that themselves need compensating: the sum of errors is rounded. Rung 05 answers that.
 // Source    A. Neumaier, Z. angew. Math. Mech. 54 (1974).
-#include "reference/core/fp.hpp"
+#include "reference/arithmetic/fp.hpp"
 #include "reference/cpu/reduce/parts.hpp"
 #include "reference/ops/reduce.hpp"
 

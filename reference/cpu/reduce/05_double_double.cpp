@@ -8,7 +8,7 @@
 // Source    T. J. Dekker, Numer. Math. 18 (1971); Y. Hida, X. Li and D. Bailey, ARITH-15 (2001).
 #include <cmath>
 
-#include "reference/core/fp.hpp"
+#include "reference/arithmetic/fp.hpp"
 #include "reference/cpu/reduce/parts.hpp"
 #include "reference/ops/reduce.hpp"
 

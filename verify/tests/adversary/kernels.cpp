@@ -30,7 +30,7 @@
 
 #include "reference/ops/reduce.hpp"
 #include "reference/ops/transpose.hpp"
-#include "verify/engine/resource_use.hpp"
+#include "verify/engine/process/resource_use.hpp"
 
 namespace plumb {
 namespace {
