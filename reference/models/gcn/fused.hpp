@@ -1,4 +1,4 @@
-// The fused pipeline on some of a graph's rows: what the GCN over ranks (gcn_ranks.hpp) is made of.
+// The fused pipeline on some of a graph's rows: what the GCN over ranks (gcn/ranks.hpp) is made of.
 #pragma once
 #include <cstdint>
 #include <vector>

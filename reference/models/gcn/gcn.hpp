@@ -183,11 +183,11 @@ class RegisterGcnPipeline {
 /// All that are linked in, the best of each space first.
 [[nodiscard]] std::vector<const GcnPipeline*> gcn_pipelines();
 
-extern const GcnPipeline kGcnFused;     // gcn_fused.cpp
-extern const GcnPipeline kGcnOpenBlas;  // gcn_libraries.cpp
-extern const GcnPipeline kGcnEigen;     // gcn_libraries.cpp
+extern const GcnPipeline kGcnFused;     // gcn/fused.cpp
+extern const GcnPipeline kGcnOpenBlas;  // gcn/libraries.cpp
+extern const GcnPipeline kGcnEigen;     // gcn/libraries.cpp
 
-// The reference: gcn_reference.cpp.
+// The reference: gcn/reference.cpp.
 
 /// Values in at least fp64, and how far an honest computation of type `candidate` may be from each.
 struct GcnReference {

@@ -3,7 +3,7 @@
 //
 // Class     general (A): indices and values honoured, any CSR; rows without a non-zero leave.
 // Layout    tiles of `lanes` rows, feature-major, with lines in the order in which the next layer reads them; W transposed in
-//           the order in which it is read (sparse_dnn_packed_layers.hpp).
+//           the order in which it is read (sparse_dnn/packed_layers.hpp).
 // Traffic   per edge and tile 8 bytes of weights and lanes / 16 vectors from L1 or L2; per neuron and tile a line in and one out.
 // Rows      become inactive at different layers. Where an eighth of a tile is inactive, the active rows wait before the next layer,
 //           until they are a tile with those of other tiles; the deepest full tile is computed next. What waits at the end runs in

@@ -135,7 +135,7 @@ enum class SdnnStructure : char {
 [[nodiscard]] SdnnStructure parse_structure(std::string_view word);
 [[nodiscard]] const char* to_string(SdnnStructure structure);
 
-struct AbsorbingStates;  // sparse_dnn_absorbing.hpp
+struct AbsorbingStates;  // sparse_dnn/absorbing.hpp
 
 /// What of a device, which need not be there, decides how a pipeline holds a network.
 struct DeviceLimits {
@@ -179,14 +179,14 @@ struct SdnnPipeline {
   const char* former = nullptr;  // a name it had in the version before
   // As one_bias_plan; rows at one of the states, which are those of the first neurons, leave. Null: there is none.
   std::unique_ptr<SdnnPlan> (*one_bias_absorbing_plan)(const SparseDnn&, AbsorbingStates) = nullptr;
-  // As one_bias_plan, within so many bytes (sparse_dnn_streamed.hpp). Null: there is none.
+  // As one_bias_plan, within so many bytes (sparse_dnn/streamed.hpp). Null: there is none.
   std::unique_ptr<SdnnPlan> (*one_bias_streamed_plan)(const SparseDnn&, const MemoryBound& memory) = nullptr;
   // What one_bias_plan, or the streamed one, takes on a device, in all layers; the device need not be there. Null: it is not
   // counted.
   SdnnDeviceCount (*one_bias_device_count)(const SparseDnn&, const SdnnDeviceUse&) = nullptr;
   SdnnPipeline* next = nullptr;
 
-  // Of any network: sparse_dnn_biases.cpp.
+  // Of any network: sparse_dnn/biases.cpp.
   [[nodiscard]] const char* unsupported(const SparseDnn& net) const;
   /// Errors, as of plan_absorbing(): a network with a `source`.
   [[nodiscard]] std::unique_ptr<SdnnPlan> plan(const SparseDnn& net) const;
@@ -226,13 +226,13 @@ class RegisterSdnnPipeline {
 [[nodiscard]] std::vector<const SdnnPipeline*> sdnn_pipelines();
 
 // The host's, each in the file of its idea.
-extern const SdnnPipeline kSdnnCacheBlocked;  // sparse_dnn_cache_blocked.cpp
-extern const SdnnPipeline kSdnnCsrSpmm;       // sparse_dnn_layer_by_layer.cpp, as the rest
+extern const SdnnPipeline kSdnnCacheBlocked;  // sparse_dnn/cache_blocked.cpp
+extern const SdnnPipeline kSdnnCsrSpmm;       // sparse_dnn/layer_by_layer.cpp, as the rest
 extern const SdnnPipeline kSdnnDenseAlloc;
 extern const SdnnPipeline kSdnnDenseHoisted;
 extern const SdnnPipeline kSdnnEigen;
 
-// The reference: sparse_dnn_reference.cpp.
+// The reference: sparse_dnn/reference.cpp.
 
 /// Values of some rows with what an honest fp32 computation may have in their place: anything in [low, high],
 /// or 0 where `or_zero`. Feature-major: element (row r, neuron j) at [j * rows + r].

@@ -35,7 +35,7 @@ void append_active(const Tile& from, std::int64_t neurons, std::int64_t lanes, T
 
 /// Bytes that a plan of cache_blocked takes at most for layers that are held, beside the network and rows: tiles of all
 /// threads, the layers packed, and what packing takes; of a network with `biases` also the one with the neuron that carries
-/// them. sparse_dnn_cache_blocked.cpp.
+/// them. sparse_dnn/cache_blocked.cpp.
 [[nodiscard]] std::int64_t cache_blocked_bytes(const SparseDnn& net);
 
 }  // namespace plumb::sdnn
