@@ -14,7 +14,7 @@ configure_file(tools/version.hpp.in ${CMAKE_BINARY_DIR}/generated/tools/version.
 target_include_directories(plumb_flags INTERFACE ${CMAKE_BINARY_DIR}/generated)
 
 file(GLOB sources RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS reference/core/*.cpp reference/arithmetic/*.cpp reference/cases/*.cpp reference/formula/*.cpp reference/ops/*.cpp datasets/io/*.cpp datasets/formats/*.cpp gpu/plugin/*.cpp verify/cli/*.cpp
-     verify/drawing/*.cpp verify/engine/*/*.cpp verify/image/*.cpp verify/judge/*.cpp verify/report/*.cpp verify/selection/*.cpp verify/sweep/*.cpp)
+     verify/drawing/*.cpp verify/engine/*.cpp verify/engine/*/*.cpp verify/image/*.cpp verify/judge/*.cpp verify/report/*.cpp verify/selection/*.cpp verify/sweep/*.cpp)
 list(FILTER sources EXCLUDE REGEX "openblas_at_start|engine/backend/gpu_|datasets/formats/(network_|contest|convert|idx_)")
 plumb_formula_sources(formulas)
 list(APPEND sources ${formulas})
