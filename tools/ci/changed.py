@@ -59,8 +59,9 @@ def kernels_of(names):
     """Kernel files that changed, and those that read a changed header of their ladder."""
     found = {n for n in names if re.fullmatch(r"gpu/\w+/(families/)?\w+\.cu", n)}
     for name in names:
-        if re.fullmatch(r"gpu/\w+/((kernels|families)/)?\w+\.hpp", name) and not name.startswith("gpu/device/"):
-            for kernel in (ROOT / "gpu" / name.split("/")[1]).rglob("*.cu"):
+        header = re.fullmatch(r"gpu/(?!device/)(\w+)/((kernels|families)/)?\w+\.hpp", name)
+        if header:
+            for kernel in (ROOT / "gpu" / header[1]).rglob("*.cu"):
                 if f'#include "{name}"' in kernel.read_text():
                     found.add(str(kernel.relative_to(ROOT)))
     return sorted(found)

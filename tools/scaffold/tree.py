@@ -70,7 +70,8 @@ class Tree:
 
     def struct(self, op):
         """The name of an operator's struct, from its contract."""
-        return re.search(r"^struct (\w+)(?: : (?:Contract|FormulaOf)<\w+>)? \{", self.contract(op), re.M).group(1)
+        begins = r"^struct (\w+)(?: : (?:Contract|FormulaOf)<\w+>)? \{"
+        return re.search(begins, self.contract(op), re.M).group(1)
 
     def next_number(self, folder):
         """Two digits: the number after the highest rung of one's own (01 to 79; libraries' are 80 and up)."""
