@@ -313,7 +313,8 @@ TEST_CASE(
     "--describe prints the contract, and GPU rungs of a build without CUDA are listed as the executor's") {
   const Outcome spmv = verify("--describe spmv");
   CHECK(spmv.has("y[i] = alpha * sum_k A.val[k] * x[A.col[k]] + beta * y[i]"));
-  CHECK(spmv.has("VecView<out_t<T>, S> y;  // (rows)"));
+  CHECK(spmv.has("Signature A: csr rows cols, x: cols, alpha, beta -> y: rows"));
+  CHECK(spmv.has("Problem   Scalar alpha, beta;\nIn        Sparse A; Vector x;\nOut       Vector y;\n"));
   CHECK(spmv.has("gpu/01_thread_per_row"));
   CHECK(verify("--list variants").has("gpu/01_thread_per_row"));
   const Outcome rung = verify("--case spmv --variant gpu/01_thread_per_row");

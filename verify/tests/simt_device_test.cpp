@@ -161,9 +161,9 @@ TEST_CASE("a missing barrier is a race, reported with both lines") {
   CHECK(r.verdict == Verdict::race);
   REQUIRE(!r.detail.empty());
   const std::string& text = r.detail.front();
-  const std::size_t first = text.find("mutants/transpose.cu:");
+  const std::size_t first = text.find("mutants/device/transpose.cu:");
   REQUIRE(first != std::string::npos);
-  CHECK(text.find("mutants/transpose.cu:", first + 1) != std::string::npos);
+  CHECK(text.find("mutants/device/transpose.cu:", first + 1) != std::string::npos);
 }
 
 TEST_CASE("findings of several schedules are joined, and each replays by its schedule") {
