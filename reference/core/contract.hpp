@@ -37,6 +37,7 @@ struct SignatureNames {
       }
       if (c == ':') array = true, of_array = 0;
       if (!starts_name(c)) {
+        if (array && is_digit(c) && signature[at - 1] == ' ') holds_extents = ++of_array > 2 || holds_extents;
         ++at;
         continue;
       }
@@ -63,9 +64,8 @@ struct SignatureNames {
 
  private:
   static constexpr bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-  static constexpr bool continues_name(char c) {
-    return starts_name(c) || (c >= '0' && c <= '9') || c == '_';
-  }
+  static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+  static constexpr bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '_'; }
   static constexpr bool is_colon(const char* s, int at) {
     while (s[at] == ' ') ++at;
     return s[at] == ':';

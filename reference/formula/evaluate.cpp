@@ -184,9 +184,6 @@ class FormulaGraph::Evaluation {
     }
     return strides;
   }
-  [[nodiscard]] std::int64_t stride_of(const Step& step, int extent) const {
-    return strides_of(step, {extent})[0];
-  }
   [[nodiscard]] const Step& argument(const Step& s, std::size_t n) const {
     return graph_.steps_[static_cast<std::size_t>(s.arguments[n])];
   }
@@ -204,12 +201,12 @@ class FormulaGraph::Evaluation {
         out[0] = compute_.constant(s.node->number);
         return;
       case Kind::size:
-        out[0].value = static_cast<double>(data_.sizes[static_cast<std::size_t>(s.along)]);
+        out[0].value = static_cast<double>(data_.sizes[static_cast<std::size_t>(s.along[0])]);
         return;
       case Kind::index:
         for (std::int64_t i = 0; i < elements; ++i)
           out[static_cast<std::size_t>(i)].value =
-              static_cast<double>(begin_[static_cast<std::size_t>(s.along)] + i);
+              static_cast<double>(begin_[static_cast<std::size_t>(s.along[0])] + i);
         return;
       case Kind::sum:
       case Kind::maximum:
@@ -279,40 +276,45 @@ class FormulaGraph::Evaluation {
   }
 
   void reduce(const Step& s, std::vector<Bounded>& out) const {
-    const bool of_entries = graph_.rows_[static_cast<std::size_t>(s.along)] >= 0;
     const std::vector<std::int64_t> sizes = sizes_of(s.extents);
     const std::size_t last = s.arguments.size() - 1;  // the same argument, or the second factor
     const Bounded *const a = values_of(s.arguments[0]).data(), *const b = values_of(s.arguments[last]).data();
     std::array<Places, 4> strides{};
     strides[0] = strides_of(s, s.extents), strides[1] = strides_of(argument(s, 0), s.extents),
     strides[2] = strides_of(argument(s, last), s.extents);
-    if (of_entries) {  // which row it is
-      for (std::size_t e = 0; e < s.extents.size(); ++e) {
-        if (s.extents[e] == graph_.rows_[static_cast<std::size_t>(s.along)]) strides[3][e] = 1;
-      }
+    const std::array<Places, 2> within = {strides_of(argument(s, 0), s.along),
+                                          strides_of(argument(s, last), s.along)};
+    std::vector<std::int64_t> line = sizes_of(s.along);
+    std::size_t entries = line.size();  // which of them is that of the entries of rows
+    for (std::size_t l = 0; l < line.size(); ++l) {
+      const int rows = graph_.rows_of_lines(s, s.along[l]);
+      if (rows < 0) continue;
+      entries = l;
+      for (std::size_t e = 0; e < s.extents.size(); ++e) strides[3][e] = s.extents[e] == rows ? 1 : 0;
     }
-    const std::int64_t step_a = stride_of(argument(s, 0), s.along),
-                       step_b = stride_of(argument(s, last), s.along);
     std::vector<Bounded> terms;
     each_element(sizes, strides, [&](const std::array<std::int64_t, 4>& at) {
-      const auto [begin, end] = line_of(s.along, at[3]);
-      terms.resize(static_cast<std::size_t>(end - begin));
-      for (std::int64_t k = begin; k < end; ++k) {
-        const Bounded& left = a[at[1] + k * step_a];
-        terms[static_cast<std::size_t>(k - begin)] =
-            s.products ? Compute::product_term(left, b[at[2] + k * step_b]) : left;
+      std::array<std::int64_t, 2> first = {at[1], at[2]};
+      if (entries < line.size()) {
+        const auto [begin, end] = line_of(s.along[entries], at[3]);
+        line[entries] = end - begin;
+        for (std::size_t k = 0; k < 2; ++k) first[k] += begin * within[k][entries];
       }
+      terms.clear();
+      each_element(line, within, [&](const std::array<std::int64_t, 2>& k) {
+        const Bounded& left = a[first[0] + k[0]];
+        terms.push_back(s.products ? Compute::product_term(left, b[first[1] + k[1]]) : left);
+      });
       out[static_cast<std::size_t>(at[0])] = reduced(s, terms);
     });
   }
 
-  // The terms of one line: all of an extent, or a sparse operand's row (its number in the stretch).
-  [[nodiscard]] std::pair<std::int64_t, std::int64_t> line_of(int along, std::int64_t row) const {
-    const int rows = graph_.rows_[static_cast<std::size_t>(along)];
-    if (rows < 0) return {0, size_[static_cast<std::size_t>(along)]};
+  // The entries of a sparse operand's row (its number in the stretch).
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> line_of(int entries, std::int64_t row) const {
+    const int rows = graph_.rows_[static_cast<std::size_t>(entries)];
     const std::int32_t* const row_ptr =
-        sparse_of(along).row_ptr + begin_[static_cast<std::size_t>(rows)] + row;
-    const std::int64_t first = begin_[static_cast<std::size_t>(along)];
+        sparse_of(entries).row_ptr + begin_[static_cast<std::size_t>(rows)] + row;
+    const std::int64_t first = begin_[static_cast<std::size_t>(entries)];
     return {row_ptr[0] - first, row_ptr[1] - first};
   }
 
@@ -332,7 +334,7 @@ class FormulaGraph::Evaluation {
     for (std::size_t e = 0; e < s.extents.size(); ++e) {
       if (s.extents[e] == entries) strides[2][e] = 1;
     }
-    const std::int64_t stride = stride_of(argument(s, 1), s.along);
+    const std::int64_t stride = strides_of(argument(s, 1), s.along)[0];
     const Bounded* const x = values_of(s.arguments[1]).data();
     each_element(sizes_of(s.extents), strides, [&](const std::array<std::int64_t, 3>& at) {
       out[static_cast<std::size_t>(at[0])] = x[at[1] + from[static_cast<std::size_t>(at[2])] * stride];
@@ -391,7 +393,9 @@ int FormulaGraph::add(const Node& node) {
   for (const auto& a : products ? node.arguments.front()->arguments : node.arguments)
     step.arguments.push_back(add(*a));
   for (const std::string& e : node.extents) step.extents.push_back(extent_number(e));
-  if (!node.along.empty()) step.along = extent_number(node.along);
+  for (const std::string& e : node.along) step.along.push_back(extent_number(e));
+  for (const int entries : std::vector<int>(step.along))  // along them and their rows: along all entries
+    std::erase(step.along, rows_[static_cast<std::size_t>(entries)]);
   if (step.extents.size() > kMostExtents)
     throw Error(fmt::format("{}: an array of the formula has more than {} extents", op_, kMostExtents));
   steps_.push_back(std::move(step));
@@ -418,22 +422,25 @@ int FormulaGraph::parallel_extent(const FormulaData& data) const {
 }
 
 bool FormulaGraph::reduces(const std::string& extent) const {
-  const int number = extent_number(extent);
   return std::any_of(steps_.begin(), steps_.end(), [&](const Step& s) {
     const Kind k = s.node->kind;
-    return s.along == number &&
+    const std::vector<std::string>& along = s.node->along;
+    return std::find(along.begin(), along.end(), extent) != along.end() &&
            (k == Kind::sum || k == Kind::maximum || k == Kind::shift || k == Kind::of_column);
   });
 }
 
-bool FormulaGraph::shifts_inputs() const {
-  bool shifts = false, of_inputs = true;
-  for (const Step& s : steps_) {
-    if (s.node->kind != Kind::shift) continue;
-    const Kind of = steps_[static_cast<std::size_t>(s.arguments[0])].node->kind;
-    shifts = true, of_inputs = of_inputs && of == Kind::input;
-  }
-  return shifts && of_inputs;
+bool FormulaGraph::has_shift() const {
+  return std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.node->kind == Kind::shift; });
+}
+
+bool FormulaGraph::reads(int input) const {
+  const auto is_read = [&](int step) { return steps_[static_cast<std::size_t>(step)].node->input == input; };
+  return std::any_of(outputs_.begin(), outputs_.end(), is_read) ||
+         std::any_of(steps_.begin(), steps_.end(), [&](const Step& s) {
+           const bool gathers = s.node->kind == Kind::of_row || s.node->kind == Kind::of_column;
+           return std::any_of(s.arguments.begin() + (gathers ? 1 : 0), s.arguments.end(), is_read);
+         });
 }
 
 bool FormulaGraph::uses(const Step& s, const Step& argument) const {
@@ -452,7 +459,8 @@ std::vector<std::string> FormulaGraph::scores_along(int input) const {
     const bool in_exponent = std::any_of(steps_.begin(), steps_.end(), [&](const Step& s) {
       return s.node->kind == Kind::exp && uses(s, sum);
     });
-    if (of_input && in_exponent) extents.push_back(sum.node->along);
+    if (of_input && in_exponent)
+      extents.insert(extents.end(), sum.node->along.begin(), sum.node->along.end());
   }
   return extents;
 }
@@ -513,10 +521,8 @@ std::vector<LargeArray<Bounded>> FormulaGraph::evaluate(const FormulaData& data,
 }
 
 void FormulaGraph::check_shifts(const FormulaData& data, const Compute& compute) const {
-  const bool shifts =
-      std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.node->kind == Kind::shift; });
   const int extent = parallel_extent(data);
-  if (!shifts || extent < 0 || data.sizes[static_cast<std::size_t>(extent)] == 0) return;
+  if (!has_shift() || extent < 0 || data.sizes[static_cast<std::size_t>(extent)] == 0) return;
   std::vector<std::vector<LargeArray<Bounded>>> both;
   for (const double by : {0.0, 0.6875}) {
     both.push_back(outputs_for(data));
@@ -538,14 +544,26 @@ void FormulaGraph::check_shifts(const FormulaData& data, const Compute& compute)
   }
 }
 
+// Of a step along the entries of each row of a sparse operand: the extent of the rows. -1: of any other extent, and of all entries together.
+int FormulaGraph::rows_of_lines(const Step& s, int along) const {
+  const int rows = rows_[static_cast<std::size_t>(along)];
+  return std::find(s.extents.begin(), s.extents.end(), rows) != s.extents.end() ? rows : -1;
+}
+
+double FormulaGraph::terms_of(const Step& s, const Sizes& size) const {
+  double terms = 1;
+  for (const int e : s.along) terms *= size(extents_[static_cast<std::size_t>(e)]);
+  return terms;
+}
+
 double FormulaGraph::operations_of(const Step& s, const Sizes& size) const {
   const Kind k = s.node->kind;
   if (k == Kind::input || k == Kind::constant) return 0;
-  const bool entries = s.along >= 0 && rows_[static_cast<std::size_t>(s.along)] >= 0;
-  double elements = k == Kind::sum || k == Kind::maximum || k == Kind::shift ? size(s.node->along) : 1;
+  double elements = k == Kind::sum || k == Kind::maximum || k == Kind::shift ? terms_of(s, size) : 1;
   for (const int e : s.extents) {
-    if (!entries || e != rows_[static_cast<std::size_t>(s.along)])
-      elements *= size(extents_[static_cast<std::size_t>(e)]);
+    const bool of_lines =
+        std::any_of(s.along.begin(), s.along.end(), [&](int along) { return rows_of_lines(s, along) == e; });
+    if (!of_lines) elements *= size(extents_[static_cast<std::size_t>(e)]);
   }
   return elements;
 }
@@ -565,7 +583,7 @@ double FormulaGraph::most_operations(const Sizes& size) const {
 double FormulaGraph::terms(const Sizes& size) const {
   double most = 1;
   for (const Step& s : steps_) {
-    if (s.node->kind == Kind::sum) most = std::max(most, size(s.node->along));
+    if (s.node->kind == Kind::sum) most = std::max(most, terms_of(s, size));
   }
   return most;
 }

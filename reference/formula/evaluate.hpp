@@ -36,8 +36,8 @@ struct Step {
   const Node* node = nullptr;
   std::vector<int> arguments;  // steps; of a sum of products the two factors
   std::vector<int> extents;
-  int along = -1;
-  bool products = false;  // a sum of products
+  std::vector<int> along;  // extents that are summed, or whatever it is, together
+  bool products = false;   // a sum of products
 };
 
 class FormulaGraph {
@@ -57,8 +57,9 @@ class FormulaGraph {
   [[nodiscard]] double terms(const Sizes& size) const;
   /// Whether a sum, or what is taken along an extent, is along this one.
   [[nodiscard]] bool reduces(const std::string& extent) const;
-  /// Whether it has a shift(), and each is of inputs, not of sums of them.
-  [[nodiscard]] bool shifts_inputs() const;
+  [[nodiscard]] bool has_shift() const;
+  /// Whether the formula uses the values of this input; of a sparse operand it may use nothing but the places.
+  [[nodiscard]] bool reads(int input) const;
   /// The extents along which products of this input are summed, of whose sum an exponential is taken: attention's scores.
   [[nodiscard]] std::vector<std::string> scores_along(int input) const;
 
@@ -66,6 +67,8 @@ class FormulaGraph {
   class Evaluation;
   int add(const Node&);
   [[nodiscard]] bool uses(const Step&, const Step& argument) const;
+  [[nodiscard]] int rows_of_lines(const Step&, int along) const;
+  [[nodiscard]] double terms_of(const Step&, const Sizes& size) const;
   [[nodiscard]] double operations_of(const Step&, const Sizes& size) const;
   [[nodiscard]] int extent_number(const std::string& name) const;
   [[nodiscard]] bool depends_on(const Step&, int extent) const;

@@ -16,6 +16,8 @@ bool holds(const std::vector<std::string>& extents, const std::string& name) {
   return std::find(extents.begin(), extents.end(), name) != extents.end();
 }
 
+Expression expression(Node node) { return Expression(std::make_shared<const Node>(std::move(node))); }
+
 // Of the extents of all arguments, each once, in the order in which they are met.
 Expression made(Kind kind, const std::vector<Expression>& arguments, Node node = {}) {
   node.kind = kind;
@@ -25,7 +27,7 @@ Expression made(Kind kind, const std::vector<Expression>& arguments, Node node =
       if (!holds(node.extents, e)) node.extents.push_back(e);
     }
   }
-  return Expression(std::make_shared<const Node>(std::move(node)));
+  return expression(std::move(node));
 }
 
 // "A" of "A(n,m)".
@@ -53,14 +55,35 @@ std::string extent_of(const Expression& x, const Axis& axis) {
                           axis.named ? axis.name : std::to_string(axis.place), fmt::join(all, ", ")));
 }
 
-Expression along(Kind kind, const Expression& x, const Axis& axis) {
+Node along(Kind kind, const Expression& x, const std::string& extent) {
   Node node;
-  node.kind = kind, node.along = extent_of(x, axis), node.arguments = {x.shared()};
+  node.kind = kind, node.along = {extent}, node.arguments = {x.shared()};
   for (const std::string& e : x.node().extents) {
-    if (e != node.along) node.extents.push_back(e);
-    if (e == node.along && !rows_of(e).empty()) node.extents.push_back(rows_of(e));
+    if (e != extent) node.extents.push_back(e);
+    if (e == extent && !rows_of(e).empty()) node.extents.push_back(rows_of(e));
   }
-  return Expression(std::make_shared<const Node>(std::move(node)));
+  return node;
+}
+
+// How long extents are, or a product of that: what a mean is divided by.
+bool is_count(const Node& n) {
+  return n.kind == Kind::size ||
+         (n.kind == Kind::multiply && is_count(*n.arguments[0]) && is_count(*n.arguments[1]));
+}
+
+// A sum of sums is one sum, whose terms a kernel may take in any order; a sum of means is that sum, divided.
+Expression summed(const Expression& x, const std::string& extent, bool running) {
+  const Node& inner = x.node();
+  if (inner.kind == Kind::divide && inner.arguments[0]->kind == Kind::sum && is_count(*inner.arguments[1]))
+    return summed(Expression(inner.arguments[0]), extent, running) / Expression(inner.arguments[1]);
+  Node total = along(Kind::sum, x, extent);
+  if (inner.kind == Kind::sum) {
+    total.arguments = inner.arguments,
+    total.along.insert(total.along.end(), inner.along.begin(), inner.along.end());
+    running = running || inner.running;
+  }
+  total.running = running;
+  return expression(std::move(total));
 }
 
 // The sparse operand's row extent, or its column extent, becomes its entries.
@@ -70,13 +93,13 @@ Expression to_entries(Kind kind, const Expression& entries, const Expression& x)
     throw Error("of_row and of_column take a sparse operand of the signature first");
   Node node;
   node.kind = kind, node.arguments = {entries.shared(), x.shared()};
-  node.along = kind == Kind::of_row ? rows_of(a.extents.front()) : columns_of(a.extents.front());
-  if (!holds(x.node().extents, node.along))
+  const std::string from = kind == Kind::of_row ? rows_of(a.extents.front()) : columns_of(a.extents.front());
+  if (!holds(x.node().extents, from))
     throw Error(fmt::format("an array of ({}) has no extent {} to be taken for the entries of {}",
-                            fmt::join(x.node().extents, ", "), node.along, short_name(a.extents.front())));
-  node.extents = x.node().extents;
-  std::replace(node.extents.begin(), node.extents.end(), node.along, a.extents.front());
-  return Expression(std::make_shared<const Node>(std::move(node)));
+                            fmt::join(x.node().extents, ", "), from, short_name(a.extents.front())));
+  node.along = {from}, node.extents = x.node().extents;
+  std::replace(node.extents.begin(), node.extents.end(), from, a.extents.front());
+  return expression(std::move(node));
 }
 
 }  // namespace
@@ -88,14 +111,14 @@ Expression::Expression(double constant) {
 }
 Expression Expression::index(const std::string& extent) {
   Node node;
-  node.kind = Kind::index, node.along = extent, node.extents = {extent};
-  return Expression(std::make_shared<const Node>(std::move(node)));
+  node.kind = Kind::index, node.along = {extent}, node.extents = {extent};
+  return expression(std::move(node));
 }
 
 Expression Expression::size(const std::string& extent) {
   Node node;
-  node.kind = Kind::size, node.along = extent;
-  return Expression(std::make_shared<const Node>(std::move(node)));
+  node.kind = Kind::size, node.along = {extent};
+  return expression(std::move(node));
 }
 
 Expression operator+(const Expression& a, const Expression& b) { return made(Kind::add, {a, b}); }
@@ -139,18 +162,27 @@ Expression store(const Expression& x, Format format) {
   return made(Kind::store, {x}, std::move(node));
 }
 
-Expression sum(const Expression& x, const Axis& axis) { return along(Kind::sum, x, axis); }
+Expression sum(const Expression& x, const Axis& axis) { return summed(x, extent_of(x, axis), false); }
 Expression mean(const Expression& x, const Axis& axis) {
   const std::string extent = extent_of(x, axis);
   if (!rows_of(extent).empty())
     throw Error("a formula takes a mean along the entries of a sparse operand: divide by their number");
-  Node total = sum(x, extent.c_str()).node();
-  total.running = true;
-  return Expression(std::make_shared<const Node>(std::move(total))) / Expression::size(extent);
+  const Expression total = summed(x, extent, true);
+  const Node& inner = total.node();  // of means: divided already
+  if (inner.kind != Kind::divide) return total / Expression::size(extent);
+  return Expression(inner.arguments[0]) / (Expression(inner.arguments[1]) * Expression::size(extent));
 }
-Expression largest(const Expression& x, const Axis& axis) { return along(Kind::maximum, x, axis); }
+Expression largest(const Expression& x, const Axis& axis) {
+  return expression(along(Kind::maximum, x, extent_of(x, axis)));
+}
+Expression at(const Expression& x, const Axis& axis, int place) {
+  const std::string extent = extent_of(x, axis);
+  return sum(where(Expression::index(extent) == Expression(place), x, Expression(0)), extent.c_str());
+}
 Expression dot(const Expression& a, const Expression& b, const Axis& axis) { return sum(a * b, axis); }
-Expression shift(const Expression& x, const Axis& axis) { return along(Kind::shift, x, axis); }
+Expression shift(const Expression& x, const Axis& axis) {
+  return expression(along(Kind::shift, x, extent_of(x, axis)));
+}
 Expression softmax_mean(const Expression& scores, const Expression& values, const Axis& axis) {
   const Expression weights = exp(scores - shift(scores, axis));
   return dot(weights, values, axis) / sum(weights, axis);

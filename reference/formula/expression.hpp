@@ -43,8 +43,9 @@ struct Node {
   Kind kind = Kind::constant;
   std::vector<std::shared_ptr<const Node>> arguments = {};
   std::vector<std::string> extents =
-      {};                        // of the result; none: a number. "A(n,m)": the entries of a sparse operand
-  std::string along = {};        // of sum, maximum, shift, index, size, of_row, of_column: the extent
+      {};  // of the result; none: a number. "A(n,m)": the entries of a sparse operand
+  std::vector<std::string> along =
+      {};  // of sum, maximum, shift, index, size, of_row, of_column: the extent; of a sum of sums all
   double number = 0;             // constant
   bool running = false;          // a sum that is n times a mean
   int input = -1;                // its place in the signature
@@ -111,11 +112,13 @@ struct Axis {
 [[nodiscard]] Expression store(const Expression&, Format);
 
 /// The result lacks the extent. A sum of products is one sum: sum(q * k, "d") is a matrix of scalar products. Along the entries of a sparse
-/// operand A (n, m) each row's are taken together: sum(x, "A") is (n).
+/// operand A (n, m) each row's are taken together: sum(x, "A") is (n). A sum of sums is one sum, as kernels may take it: mean(mean(x, "s"), "c").
 [[nodiscard]] Expression sum(const Expression&, const Axis&);
 [[nodiscard]] Expression mean(const Expression&, const Axis&);
 [[nodiscard]] Expression largest(const Expression&, const Axis&);
 [[nodiscard]] Expression dot(const Expression&, const Expression&, const Axis&);
+/// The elements at one place of an extent: `at(x, "2", 0)` of x (n, 2, d) is (n, d).
+[[nodiscard]] Expression at(const Expression&, const Axis&, int place);
 /// The mean of values along an extent, weighted by a softmax of scores: what all kinds of attention end in.
 [[nodiscard]] Expression softmax_mean(const Expression& scores, const Expression& values, const Axis&);
 /// The largest element, as something that the formula does not depend on, such as the number that a softmax subtracts: it has no error. That the

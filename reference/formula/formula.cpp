@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -96,12 +97,17 @@ std::string fault_of(const SignatureArray& a, double value, std::int64_t most) {
 
 template <class V>
 void fill_array(V* data, const SignatureArray& a, std::int64_t rows, std::int64_t cols, const Case& c,
-                std::size_t place) {
+                std::size_t place, bool empty_masks) {
   const std::uint64_t stream = 2000 + place;
   if (a.values == Values::flags) {
     for (std::int64_t k = 0; k < rows * cols; ++k)
       data[k] = static_cast<V>(random_below(c.seed, stream, static_cast<std::uint64_t>(k), 2));
-    for (std::int64_t i = 0; i < rows && cols > 0; ++i) data[i * cols] = 1;  // one of a row, or more
+    for (std::int64_t i = 0; i < rows && cols > 0; ++i) {
+      if (empty_masks && random_below(c.seed, stream + 1000, static_cast<std::uint64_t>(i), 4) == 0)
+        std::fill_n(data + i * cols, cols, V(0));
+      else
+        data[i * cols] = 1;  // one of a row, or more
+    }
     return;
   }
   fill_values(data, rows, cols, c, place == 0 ? Role::left : Role::right, stream);
@@ -128,14 +134,20 @@ Formula::Formula(std::string op, std::string_view signature, Build build, Build 
       graph_(op_, signature_, build(arguments_of(signature_))),
       form_(form),
       options_(std::move(options)) {
-  // what subtracts a maximum of inputs is right where exponentials overflow without it
-  if (options_.spreads.size() == 2 && graph_.shifts_inputs()) options_.spreads.emplace_back("1000");
+  // what subtracts a maximum is right where exponentials overflow without it, and where all underflow
+  if (options_.spreads.size() == 2 && graph_.has_shift()) options_.spreads.emplace_back("1000");
   if (other != nullptr) other_.emplace(op_, signature_, other(arguments_of(signature_)));
-  for (std::size_t e = 0; e < signature_.extents.size(); ++e) needed_.push_back(!has_answer_without(e));
+  for (std::size_t e = 0; e < signature_.extents.size(); ++e)
+    needed_.push_back(fixed_size(signature_.extents[e]) > 0 || !has_answer(e, 1));
+  while (spread_ < signature_.inputs.size() &&
+         !(signature_.inputs[spread_].values == Values::any && graph_.reads(static_cast<int>(spread_))))
+    ++spread_;
+  empty_masks_ = has_answer(signature_.extents.size(), 0);
 }
 
 FormulaGraph::Sizes Formula::sizes_at(const Point& p) const {
   return [this, &p](const std::string& extent) {
+    if (const std::int64_t fixed = fixed_size(extent); fixed > 0) return static_cast<double>(fixed);
     if (extent.find('(') == std::string::npos) return p[extent];
     for (const SignatureArray& a : signature_.inputs) {
       if (a.entries() == extent) return expected_entries(p, a.extents[0], a.extents[1]);
@@ -174,22 +186,28 @@ std::string Formula::role_of(const std::string& extent) const {
   return first_summed != signature_.extents.end() && *first_summed == extent ? "depth" : "";
 }
 
-// Of nothing there is a sum, and no mean, no largest element and no place. The formula says which it has: it is evaluated where this extent is 0
-// and all others are 1.
-bool Formula::has_answer_without(std::size_t extent) const {
-  std::vector<std::int64_t> sizes(signature_.extents.size(), 1);
-  sizes[extent] = 0;
+// Of nothing there is a sum, and no mean, no largest element and no place. The formula says which it has: it is evaluated where one extent is 0
+// and all others are 1, and all flags are `flag`.
+bool Formula::has_answer(std::size_t none, double flag) const {
+  std::vector<std::int64_t> sizes;
+  for (const std::string& e : signature_.extents) sizes.push_back(std::max<std::int64_t>(fixed_size(e), 1));
+  const std::string extent = none < sizes.size() ? signature_.extents[none] : "";
+  if (none < sizes.size()) sizes[none] = 0;
   for (const SignatureArray& a : signature_.inputs) {
-    if (!a.of.empty() && a.of == signature_.extents[extent] && a.extents.front() != a.of) return false;
+    if (!a.of.empty() && a.of == extent && a.extents.front() != a.of) return false;
     if (a.sparse) sizes.push_back(0);
   }
   static constexpr std::int32_t kNone[2] = {};
-  static constexpr double kOne = 1;
-  FormulaData on{{}, std::vector<double>(signature_.scalars.size(), kOne), sizes};
+  const auto most = static_cast<std::size_t>(
+      std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1},
+                      [](std::int64_t all, std::int64_t s) { return all * std::max<std::int64_t>(s, 1); }));
+  const std::vector<double> ones(most, 1), flags(most, flag);
+  FormulaData on{{}, std::vector<double>(signature_.scalars.size(), 1), sizes};
   for (const SignatureArray& a : signature_.inputs) {
     const auto [rows, cols] = shape_of(a, signature_, sizes);
     if (a.of.empty())
-      on.inputs.push_back({&kOne, Format::f64, rows, cols, cols, kNone, kNone, 0, is_vector(a)});
+      on.inputs.push_back({(a.values == Values::flags ? flags : ones).data(), Format::f64, rows, cols, cols,
+                           kNone, kNone, 0, is_vector(a)});
     else
       on.inputs.push_back({kNone, Format::i32, rows, cols, cols, nullptr, nullptr, 0, true});
   }
@@ -215,7 +233,8 @@ Layout Formula::layout() const {
       layout.sparse = layout.sparse || a.sparse;
       const bool known =
           std::find(layout.widths.begin(), layout.widths.end(), a.extents.back()) != layout.widths.end();
-      if (!a.sparse && !is_vector(a) && !known) layout.widths.push_back(a.extents.back());
+      if (!a.sparse && !is_vector(a) && !known && fixed_size(a.extents.back()) == 0)
+        layout.widths.push_back(a.extents.back());
     }
   }
   return layout;
@@ -224,6 +243,7 @@ Layout Formula::layout() const {
 void Formula::describe(CaseSpace& space) const {
   for (std::size_t e = 0; e < signature_.extents.size(); ++e) {
     const std::string& extent = signature_.extents[e];
+    if (fixed_size(extent) > 0) continue;
     space.extent(extent,
                  {.role = role_of(extent), .never_none = needed_[e], .timed = timed_size(1, 1 << 20)});
   }
@@ -237,7 +257,8 @@ void Formula::describe(CaseSpace& space) const {
               .terms = [this](const Point& p) { return graph_.terms(sizes_at(p)); },
               .where = {[this](const Point& p) { return has_answer(sizes_at(p)); }}});
   const std::vector<std::string>& answer = signature_.outputs.front().extents;
-  if (answer.size() > 1) space.alike({answer.front(), answer.back()});
+  if (answer.size() > 1 && fixed_size(answer.front()) + fixed_size(answer.back()) == 0)
+    space.alike({answer.front(), answer.back()});
   space.count("elements", all);
 }
 
@@ -250,7 +271,9 @@ std::string Formula::parameters(const std::vector<std::int64_t>& sizes, std::siz
   const auto one_of = [&](const std::vector<std::string>& words) {
     return words[std::min(word, words.size() - 1)];
   };
-  for (std::size_t e = 0; e < sizes.size(); ++e) add(signature_.extents[e], std::to_string(sizes[e]));
+  for (std::size_t e = 0; e < sizes.size(); ++e) {
+    if (fixed_size(signature_.extents[e]) == 0) add(signature_.extents[e], std::to_string(sizes[e]));
+  }
   if (layout().sparse) add("density", "0.2");
   for (const SignatureScalar& s : signature_.scalars) add(s.name, one_of(words_of(s)));
   add("spread", one_of(options_.spreads)), add("mean", one_of(options_.means));
@@ -272,6 +295,7 @@ void Formula::cases(CaseList& list) const {
   const std::vector<std::int64_t> primes = this->primes();
   for (std::size_t e = 0; e < primes.size(); ++e) {
     std::vector<std::int64_t> sizes = primes;
+    if (fixed_size(signature_.extents[e]) > 0) continue;
     if (graph_.reduces(signature_.extents[e])) {
       sizes[e] = 1;
       list.add(Tier::smoke, parameters(sizes, 0), {first}, "one term, or one element of a row");
@@ -291,13 +315,13 @@ void Formula::cases(CaseList& list) const {
   list.add(Tier::smoke, parameters(whole, 0), {first}, "whole vectors in every extent");
 }
 
-// The first input's values become as large, and as far from 0, as the case says. Of sums of its products that an exponential is taken of, the
+// The values of the first input that the formula reads become as large, and as far from 0, as the case says. Of sums of its products that an exponential is taken of, the
 // size does not grow with the terms, as that of attention's scores does not: else no digit of the exponential were sure.
 template <class V>
 void Formula::spread_out(V* data, std::int64_t count, const Case& c,
                          const std::vector<std::int64_t>& sizes) const {
   double terms = 1;
-  for (const std::string& e : graph_.scores_along(0))
+  for (const std::string& e : graph_.scores_along(static_cast<int>(spread_)))
     terms *= static_cast<double>(std::max<std::int64_t>(sizes[place_of(signature_, e)], 1));
   const auto factor = static_cast<V>(1 / std::sqrt(terms));
   const auto spread = static_cast<V>(c.number_or("spread", 1)), mean = static_cast<V>(c.number_or("mean", 0));
@@ -324,8 +348,11 @@ template <class V>
 void Formula::make(const Case& c, Arena& arena, FormulaCall& call) const {
   check_members(call);
   std::vector<std::int64_t> sizes;
-  for (const std::string& e : signature_.extents) sizes.push_back(c.integer(e));
-  if (signature_.holds_extents()) call.extents = sizes;
+  call.extents.clear();
+  for (const std::string& e : signature_.extents) {
+    sizes.push_back(fixed_size(e) > 0 ? fixed_size(e) : c.integer(e));
+    if (signature_.holds_extents() && fixed_size(e) == 0) call.extents.push_back(sizes.back());
+  }
   for (const SignatureArray& a : signature_.inputs) {
     if (a.sparse) sizes.push_back(0);
   }
@@ -334,7 +361,9 @@ void Formula::make(const Case& c, Arena& arena, FormulaCall& call) const {
     FormulaArray& made = call.inputs[i];
     const auto [rows, cols] = shape_of(a, signature_, sizes);
     if (a.sparse) {
-      made = detail::formula_array(keep(arena, make_sparse<V>(with_rows_and_cols(c, a), kMatrixStream)));
+      Csr<V> csr = make_sparse<V>(with_rows_and_cols(c, a), kMatrixStream);
+      if (i == spread_) spread_out(csr.val.data(), static_cast<std::int64_t>(csr.val.size()), c, sizes);
+      made = detail::formula_array(keep(arena, csr));
       sizes[place_of(signature_, a.entries())] = made.entries;
     } else if (!a.of.empty()) {
       auto* const data = arena.allocate<std::int32_t>(cols);
@@ -346,8 +375,8 @@ void Formula::make(const Case& c, Arena& arena, FormulaCall& call) const {
       made = {data, Format::i32, 1, cols, cols, nullptr, nullptr, 0, true};
     } else {
       V* const data = arena.allocate<V>(rows * cols);
-      fill_array(data, a, rows, cols, c, i);
-      if (i == 0 && a.values == Values::any) spread_out(data, rows * cols, c, sizes);
+      fill_array(data, a, rows, cols, c, i, empty_masks_);
+      if (i == spread_) spread_out(data, rows * cols, c, sizes);
       made = {data, kFormat<V>, rows, cols, cols, nullptr, nullptr, 0, is_vector(a)};
     }
   }
@@ -377,8 +406,12 @@ bool Formula::is_degenerate(const FormulaCall& call) const {
 
 // Of Problem, or of the first array that has an extent alone as its rows or columns.
 std::vector<std::int64_t> Formula::sizes(const FormulaCall& call) const {
-  std::vector<std::int64_t> all = call.extents;
-  all.resize(signature_.extents.size(), -1);
+  std::vector<std::int64_t> all;
+  auto held = call.extents.begin();
+  for (const std::string& e : signature_.extents) {
+    const bool is_held = fixed_size(e) == 0 && held != call.extents.end();
+    all.push_back(is_held ? *held++ : fixed_size(e) > 0 ? fixed_size(e) : -1);
+  }
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (signature_.inputs[i].sparse) all.push_back(call.inputs[i].entries);
   }

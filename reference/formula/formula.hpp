@@ -61,7 +61,7 @@ class Formula {
   [[nodiscard]] double elements(const FormulaGraph::Sizes&) const;
   [[nodiscard]] std::string role_of(const std::string& extent) const;
   [[nodiscard]] Layout layout() const;
-  [[nodiscard]] bool has_answer_without(std::size_t extent) const;
+  [[nodiscard]] bool has_answer(std::size_t none, double flag) const;
   [[nodiscard]] bool has_answer(const FormulaGraph::Sizes&) const;
   [[nodiscard]] std::vector<std::int64_t> primes() const;
   template <class V>
@@ -79,6 +79,8 @@ class Formula {
   Arithmetic::Transform form_;
   FormulaOptions options_;
   std::vector<bool> needed_;  // of each extent of the signature: where it is 0 there is no answer
+  std::size_t spread_ = 0;  // the input that `spread` and `mean` change: the first of any values that is read
+  bool empty_masks_ = false;  // there is one where all flags are 0
 };
 
 /// The one place where a bound of a formula meets a declared arithmetic. The oracle has the bound in units of the rounding of its type: that of a

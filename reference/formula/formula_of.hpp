@@ -14,6 +14,8 @@
 //     }
 //   };
 #pragma once
+#include <array>
+
 #include "reference/core/contract.hpp"
 
 namespace plumb {

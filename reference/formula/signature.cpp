@@ -90,7 +90,7 @@ class Reader {
     if (!words.empty() && words.front() == "csr") a.sparse = true, words.erase(words.begin());
     read_values(item, a, words);
     for (const std::string& w : words) {
-      if (!is_name(w)) wrong(item, fmt::format("'{}' is no extent", w));
+      if (!is_name(w) && fixed_size(w) < 1) wrong(item, fmt::format("'{}' is no extent", w));
       if (std::find(a.extents.begin(), a.extents.end(), w) != a.extents.end())
         wrong(item, fmt::format("{} stands twice: give one of the two another name", w));
       const std::string entries = entries_of(w);
@@ -126,6 +126,12 @@ class Reader {
 
 std::string SignatureArray::entries() const {
   return sparse ? fmt::format("{}({},{})", name, extents[0], extents[1]) : "";
+}
+
+std::int64_t fixed_size(const std::string& extent) {
+  const bool number =
+      !extent.empty() && extent.size() < 5 && extent.find_first_not_of("0123456789") == std::string::npos;
+  return number ? std::stoi(extent) : 0;
 }
 
 bool Signature::holds_extents() const {

@@ -26,7 +26,7 @@ struct SignatureScalar {
 
 ///   signature  =  item {, item} -> output {, output}
 ///   item       =  NAME : [csr] EXTENT... [>0 | flag | in EXTENT | to EXTENT]   an array, or   NAME [>0]   a scalar
-/// An EXTENT may be the name of a sparse operand before it: an array with a number for each entry.
+/// An EXTENT may be the name of a sparse operand before it: an array with a number for each entry; or a number: it has that size in every case.
 /// in: int32 numbers from 0 to below the extent; to: from 1 to the extent; flag: 0 or 1, stored as values are.
 struct Signature {
   std::vector<SignatureArray> inputs, outputs;
@@ -35,6 +35,9 @@ struct Signature {
   /// Whether Problem holds every extent: views do not tell those of an array of three or more.
   [[nodiscard]] bool holds_extents() const;
 };
+
+/// The size of an extent that is a number; 0 of one with a name.
+[[nodiscard]] std::int64_t fixed_size(const std::string& extent);
 
 /// Throws Error that names the operator and the place in the text where it is wrong.
 [[nodiscard]] Signature parse_signature(std::string_view op, std::string_view text);

@@ -18,6 +18,7 @@
 #include "reference/ops/attention.hpp"
 #include "reference/ops/bias_relu.hpp"
 #include "reference/ops/cross_entropy.hpp"
+#include "reference/ops/edge_softmax.hpp"
 #include "reference/ops/gat_layer.hpp"
 #include "reference/ops/layernorm.hpp"
 #include "reference/ops/log_softmax.hpp"
@@ -89,6 +90,75 @@ struct Cancels : FormulaOf<Cancels> {
   template <class A>
   static A formula(const A& x) {
     return x / (mean(x * A(3), -1) - A(3) * mean(x, -1));
+  }
+};
+// A mean over two extents, which kernels take in one loop, and the same of one extent.
+struct MeanOfMeans : FormulaOf<MeanOfMeans> {
+  static constexpr const char* kName = "mean_of_means";
+  static constexpr const char* kSignature = "x: n c s -> y: n";
+  PLUMB_PROBLEM(Size n, c, s;)
+  PLUMB_INPUTS(Matrix x;)
+  PLUMB_OUTPUTS(Vector y;)
+  template <class A>
+  static A formula(const A& x) {
+    return mean(mean(x, "s"), "c");
+  }
+};
+struct OneMean : FormulaOf<OneMean> {
+  static constexpr const char* kName = "one_mean";
+  static constexpr const char* kSignature = "x: n d -> y: n";
+  PLUMB_INPUTS(Matrix x;)
+  PLUMB_OUTPUTS(Vector y;)
+  template <class A>
+  static A formula(const A& x) {
+    return mean(x, "d");
+  }
+};
+// Each entry divided by the sum of all, and by that of its row.
+struct Shares : FormulaOf<Shares> {
+  static constexpr const char* kName = "shares";
+  static constexpr const char* kSignature = "A: csr n m -> y: A, z: A";
+  PLUMB_INPUTS(Sparse A;)
+  PLUMB_OUTPUTS(Vector y, z;)
+  template <class X>
+  static std::array<X, 2> formula(const X& a) {
+    const X of_rows = sum(abs(a), "A");
+    return {a / sum(of_rows, "n"), a / of_row(a, of_rows)};
+  }
+};
+// Pairs of numbers, each turned by an angle of its own.
+struct Rotary : FormulaOf<Rotary> {
+  static constexpr const char* kName = "rotary";
+  static constexpr const char* kSignature = "x: n h 2 d, c: n d, s: n d -> y: n h 2 d";
+  PLUMB_PROBLEM(Size n, h, d;)
+  PLUMB_INPUTS(Matrix x, c, s;)
+  PLUMB_OUTPUTS(Matrix y;)
+  template <class A>
+  static A formula(const A& x, const A& c, const A& s) {
+    const A first = at(x, "2", 0), second = at(x, "2", 1);
+    return where(A::index("2") == A(0), first * c - second * s, second * c + first * s);
+  }
+};
+// Of rows of which a mask leaves nothing one formula has an answer, and the other has none.
+struct MaskedMean : FormulaOf<MaskedMean> {
+  static constexpr const char* kName = "masked_mean";
+  static constexpr const char* kSignature = "x: n d, m: n d flag -> y: n";
+  PLUMB_INPUTS(Matrix x, m;)
+  PLUMB_OUTPUTS(Vector y;)
+  template <class A>
+  static A formula(const A& x, const A& m) {
+    return sum(x * m, "d") / sum(m, "d");
+  }
+};
+struct MaskedMeanOr0 : FormulaOf<MaskedMeanOr0> {
+  static constexpr const char* kName = "masked_mean_or_0";
+  static constexpr const char* kSignature = "x: n d, m: n d flag -> y: n";
+  PLUMB_INPUTS(Matrix x, m;)
+  PLUMB_OUTPUTS(Vector y;)
+  template <class A>
+  static A formula(const A& x, const A& m) {
+    const A count = sum(m, "d");
+    return where(count > A(0), sum(x * m, "d") / count, A(0));
   }
 };
 
@@ -528,6 +598,102 @@ TEST_CASE("formulas: a division by a difference that cancels has no bound") {
   for (std::size_t i = 0; i < y.value.size(); ++i)
     CHECK(std::isinf(Cancels::bound({Fill::real, Arithmetic::native, Dtype::f32}, 0, y.value[i],
                                     y.magnitude[i], y.terms[i])));
+}
+
+TEST_CASE("formulas: a mean of means is one mean, whose terms are taken in any order") {
+  for (const char* const fill : {"real", "positive", "few"}) {
+    Instance<MeanOfMeans, float> nested;
+    MeanOfMeans::make<float>(
+        parse_case(fmt::format("mean_of_means.f32(n=3,c=70,s=90,spread=1,mean=0,fill={},seed=1)", fill)),
+        nested);
+    Instance<OneMean, float> flat;
+    flat.in.x = {nested.in.x.data, 3, 70 * 90, 70 * 90}, flat.out.y = nested.out.y;
+    const Fill f = parse_fill(fill, "fill");
+    const std::vector<double> two = bounds_of(nested, f), one = bounds_of(flat, f);
+    REQUIRE(two.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(two[i] == doctest::Approx(one[i]));
+  }
+}
+
+TEST_CASE("formulas: entries of a sparse operand are summed row by row, and all of them over its rows") {
+  Instance<Shares, double> instance;
+  Shares::make<double>(parse_case("shares.f64(n=7,m=9,density=0.5,spread=1,mean=0,fill=real,seed=1)"),
+                       instance);
+  Reference reference;
+  Shares::oracle<double>(instance.problem, instance.in, instance.out, reference);
+  double all = 0, of_rows = 0;
+  for (const double share : reference.outputs[0].value) all += std::fabs(share);
+  for (const double share : reference.outputs[1].value) of_rows += std::fabs(share);
+  const auto& a = instance.in.A;
+  std::int64_t rows = 0;
+  for (std::int64_t i = 0; i < a.rows; ++i) rows += a.row_ptr[i + 1] > a.row_ptr[i] ? 1 : 0;
+  CHECK(all == doctest::Approx(1));
+  CHECK(of_rows == doctest::Approx(static_cast<double>(rows)));
+}
+
+TEST_CASE("formulas: an extent that is a number has that size in every case") {
+  CaseSpace space("rotary");
+  formula_of<Rotary>().describe(space);
+  CHECK(std::none_of(space.parameters().begin(), space.parameters().end(),
+                     [](const Parameter& p) { return p.key == "2"; }));
+  Instance<Rotary, double> instance;
+  Rotary::make<double>(parse_case("rotary.f64(n=3,h=2,d=5,spread=1,mean=0,fill=real,seed=1)"), instance);
+  REQUIRE(instance.in.x.rows == 12);
+  CHECK(instance.problem.d == 5);
+  Rotary::validate<double>(instance.problem, instance.in, instance.out);
+  Reference reference;
+  Rotary::oracle<double>(instance.problem, instance.in, instance.out, reference);
+  const auto& in = instance.in;
+  for (std::int64_t i = 0; i < 6; ++i) {
+    for (std::int64_t j = 0; j < 5; ++j) {
+      const double x = in.x(2 * i, j), z = in.x(2 * i + 1, j), c = in.c(i / 2, j), s = in.s(i / 2, j);
+      const LargeArray<double>& y = reference.outputs.front().value;
+      CHECK(y[static_cast<std::size_t>(2 * i * 5 + j)] == doctest::Approx(x * c - z * s));
+      CHECK(y[static_cast<std::size_t>((2 * i + 1) * 5 + j)] == doctest::Approx(z * c + x * s));
+    }
+  }
+}
+
+// How many rows of a formula's mask are all 0.
+template <class Op>
+std::int64_t empty_masks() {
+  Instance<Op, float> instance;
+  Op::template make<float>(
+      parse_case(fmt::format("{}.f32(n=40,d=9,spread=1,mean=0,fill=real,seed=1)", Op::kName)), instance);
+  std::int64_t empty = 0;
+  for (std::int64_t i = 0; i < 40; ++i) {
+    float flags = 0;
+    for (std::int64_t j = 0; j < 9; ++j) flags += instance.in.m(i, j);
+    empty += flags == 0 ? 1 : 0;
+  }
+  return empty;
+}
+
+TEST_CASE("formulas: masks leave nothing of a row where the formula has an answer there, and only there") {
+  CHECK(empty_masks<MaskedMean>() == 0);
+  CHECK(empty_masks<MaskedMeanOr0>() > 0);
+}
+
+TEST_CASE("formulas: what subtracts a maximum meets values of which every exponential underflows") {
+  for (const Formula* const f : {&formula_of<Attention>(), &formula_of<GatLayer>(), &formula_of<Softmax>()}) {
+    CaseSpace space("op");
+    f->describe(space);
+    const std::vector<ValueClass>& classes = space.parameters()[space.index("spread")].classes;
+    CHECK(std::any_of(classes.begin(), classes.end(), [](const ValueClass& c) { return c.name == "1000"; }));
+  }
+  Instance<GatLayer, float> far;  // s: A's own values are not read
+  GatLayer::make<float>(
+      parse_case("gat_layer.f32(n=99,m=9,d=2,density=0.2,spread=1000,mean=0,fill=positive,seed=1)"), far);
+  double most = 0;
+  for (std::int64_t i = 0; i < 99; ++i) most = std::max(most, std::fabs(static_cast<double>(far.in.s[i])));
+  CHECK(most > 100);
+  Instance<EdgeSoftmax, float> sparse;
+  EdgeSoftmax::make<float>(
+      parse_case("edge_softmax.f32(n=9,m=99,density=0.5,spread=1000,mean=0,fill=positive,seed=1)"), sparse);
+  most = 0;
+  for (std::int64_t e = 0; e < sparse.in.A.nnz; ++e)
+    most = std::max(most, std::fabs(static_cast<double>(sparse.in.A.val[e])));
+  CHECK(most > 100);
 }
 
 TEST_CASE("formulas: an extent without which there is no answer is never 0, and the others may be") {

@@ -89,7 +89,9 @@ class Tree:
             return text
         for tool in (f"clang-format-{CLANG_FORMAT}", "clang-format"):
             if shutil.which(tool) and f"version {CLANG_FORMAT}." in output_of([tool, "--version"]):
-                return output_of([tool, f"--assume-filename={self.root / name}"], text)
+                return output_of(
+                    [tool, f"--style=file:{self.root}/.clang-format", f"--assume-filename={name}"], text
+                )
         return text
 
     def write(self, files, replaced=()):
