@@ -17,7 +17,8 @@ struct Bounded {
   double error = 0;           // the bound; relative to nothing
 };
 
-/// What a function call may err by, in units of rounding relative to its result, where nothing else is said.
+/// What a function call may err by, in units of rounding relative to its result, where nothing else is said. Unlike roundings these are
+/// counted once: they are the largest that their sources have, with something to spare.
 enum class Function : std::uint8_t { divide, sqrt, exp, log, tanh, erf };
 struct Grant {
   Function function;
@@ -74,7 +75,7 @@ class Compute {
   [[nodiscard]] bool overflows(const Bounded& a) const;
   Format format_;
   Math math_;
-  double unit_, eta_, largest_;
+  double unit_, rounding_, eta_, largest_;
   bool wide_;  // functions are evaluated in more digits than a double has
 };
 

@@ -19,10 +19,6 @@ namespace {
 
 using Values = SignatureArray::Values;
 
-// Roundings of single operations reach their worst case, and each is allowed twice: a right variant stays below half of its bound, also one
-// that takes the factors of a product or quotient in another order.
-constexpr double kHeadroom = 2;
-
 std::size_t place_of(const Signature& s, const std::string& extent) {
   const auto at = std::find(s.extents.begin(), s.extents.end(), extent);
   if (at != s.extents.end()) return static_cast<std::size_t>(at - s.extents.begin());
@@ -482,8 +478,7 @@ void Formula::oracle(const FormulaCall& call, Format format, Reference& referenc
   if (other_) others = other_->evaluate(on, compute);
   const auto size = [&](const std::string& extent) { return size_of(on, extent); };
   const auto terms = static_cast<std::int32_t>(std::min(graph_.terms(size), 2e9));
-  const double own =
-      kHeadroom * facts(Format::f64).unit / compute.unit();  // the reference is rounded to a double
+  const double own = 2 * facts(Format::f64).unit / compute.unit();  // the reference is rounded to a double
   for (std::size_t o = 0; o < values.size(); ++o) {
     ReferenceArray& array = reference.outputs.emplace_back();
     const auto count = static_cast<std::int64_t>(values[o].size());
@@ -493,11 +488,8 @@ void Formula::oracle(const FormulaCall& call, Format format, Reference& referenc
       const auto at = static_cast<std::size_t>(k);
       const Bounded& b = values[o][at];
       array.value[at] = b.value, array.terms[at] = terms;
-      array.magnitude[at] =
-          b.error == 0 ? 0 : kHeadroom * b.error / compute.unit() + own * std::fabs(b.value);
-      if (other_)
-        array.transformed[at] =
-            std::max(array.magnitude[at], kHeadroom * others[o][at].error / compute.unit());
+      array.magnitude[at] = b.error == 0 ? 0 : b.error / compute.unit() + own * std::fabs(b.value);
+      if (other_) array.transformed[at] = std::max(array.magnitude[at], others[o][at].error / compute.unit());
     }
   }
 }
