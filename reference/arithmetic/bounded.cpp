@@ -130,12 +130,13 @@ bool Compute::is_fast() const { return math_ == Math::fast && !wide_; }
 bool Compute::is_unknown(const Bounded& a) const { return a.error == kInf && !overflows(a); }
 
 bool Compute::overflows(const Bounded& a) const {
-  return a.error == kInf && std::fabs(a.value) >= largest_ / 2;
+  return a.error >= kBeyond && std::fabs(a.value) >= largest_ / 2;
 }
 
 Bounded Compute::finished(Bounded a) const {
   if (!std::isfinite(a.value)) return {a.value, 0, 0};
-  if (std::isnan(a.error) || std::fabs(a.value) + a.error > largest_) a.error = kInf;
+  const double size = std::fabs(a.value);
+  if (!(size + a.error <= largest_)) a.error = size - a.error > largest_ * (1 + unit_) ? kBeyond : kInf;
   return a;
 }
 
@@ -147,6 +148,12 @@ Bounded Compute::add(const Bounded& a, const Bounded& b) const {
   if (is_exactly(a, 0) && std::isfinite(b.value)) return b;  // rounds nothing
   if (is_exactly(b, 0) && std::isfinite(a.value)) return a;
   Bounded sum = plus(a, b);
+  // what is beyond the range stays there unless something of the other sign is added
+  const auto stays = [&](const Bounded& far, const Bounded& other) {
+    return far.error == kBeyond && std::fabs(sum.value) >= std::fabs(far.value) &&
+           std::fabs(other.value) >= other.error;
+  };
+  if (stays(a, b) || stays(b, a)) return {sum.value, 0, kBeyond};
   const double error = a.error + b.error;
   const bool exact = error == 0 && sum.low == 0 && representable(format_, sum.value) == sum.value;
   sum.error = exact ? 0 : error + rounding_ * (std::fabs(sum.value) + error);
@@ -239,6 +246,15 @@ Bounded Compute::erf(const Bounded& a) const {
   f.error = overflows(a) ? 0 : std::min(2.0, a.error * slope(nearest));
   f.error += granted(Function::erf) * (std::fabs(f.value) + f.error) + eta_;
   return finished(f);
+}
+
+void Compute::log_softmax(const Bounded* row, std::int64_t count, Bounded* y) const {
+  double most = -kInf;
+  for (std::int64_t j = 0; j < count; ++j) most = std::max(most, row[j].value);
+  std::vector<Bounded> powers;
+  for (std::int64_t j = 0; j < count; ++j) y[j] = add(row[j], {-most, 0, 0}), powers.push_back(exp(y[j]));
+  const Bounded rest = negated(log(sum(powers.data(), count, false)));
+  for (std::int64_t j = 0; j < count; ++j) y[j] = add(y[j], rest);
 }
 
 Bounded Compute::leaky_relu(const Bounded& a, const Bounded& slope) const {

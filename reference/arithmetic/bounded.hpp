@@ -4,18 +4,22 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "reference/core/format.hpp"
 
 namespace plumb {
 
 /// A real number in double-double, and a bound of |computed - value| for a variant that computes in the format of a Compute. The bound is
-/// infinite where nothing can be said: a number beyond the format's range, or a division by a difference that cancels. A value that is NaN
-/// or infinite by the data has the bound 0: answers are compared with it by their class.
+/// infinite where nothing can be said, such as of a division by a difference that cancels; kBeyond where every variant has an infinity, since
+/// the number is beyond the format's range. A value that is NaN or infinite by the data has the bound 0: answers are compared with it by
+/// their class.
 struct Bounded {
   double value = 0, low = 0;  // their sum is the number; |low| <= u |value|
   double error = 0;           // the bound; relative to nothing
 };
+
+inline constexpr double kBeyond = std::numeric_limits<double>::max();
 
 /// What a function call may err by, in units of rounding relative to its result, where nothing else is said. Unlike roundings these are
 /// counted once: they are the largest that their sources have, with something to spare.
@@ -61,6 +65,8 @@ class Compute {
   /// the sum (Welford's recurrence): that rounds where a sum of integers is exact.
   [[nodiscard]] Bounded sum(const Bounded* terms, std::int64_t count, bool products,
                             bool running = false) const;
+  /// x - max - log(sum of exp(x - max)) of a row, which models end in: `count` numbers of y.
+  void log_softmax(const Bounded* row, std::int64_t count, Bounded* y) const;
   /// The product of two numbers as a term of sum(): without its rounding.
   [[nodiscard]] static Bounded product_term(const Bounded& a, const Bounded& b);
 

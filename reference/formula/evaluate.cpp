@@ -5,6 +5,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -123,8 +124,8 @@ class FormulaGraph::Evaluation {
     }
   }
 
-  // Copies an output's part to its place among all.
-  void write(std::size_t output, LargeArray<Bounded>& all) const {
+  // Gives an output's part away.
+  void write(std::size_t output, const Sink& to) const {
     const SignatureArray& array = graph_.signature_.outputs[output];
     const auto step = static_cast<std::size_t>(graph_.outputs_[output]);
     std::vector<int> extents;
@@ -140,7 +141,7 @@ class FormulaGraph::Evaluation {
     }
     const std::vector<Bounded>& values = values_of(static_cast<int>(step));
     each_element(sizes, strides, [&](const std::array<std::int64_t, 2>& at) {
-      all[static_cast<std::size_t>(offset + at[1])] = values[static_cast<std::size_t>(at[0])];
+      to(output, static_cast<std::size_t>(offset + at[1]), values[static_cast<std::size_t>(at[0])]);
     });
   }
 
@@ -465,16 +466,6 @@ std::vector<std::string> FormulaGraph::scores_along(int input) const {
   return extents;
 }
 
-std::vector<LargeArray<Bounded>> FormulaGraph::outputs_for(const FormulaData& data) const {
-  std::vector<LargeArray<Bounded>> all;
-  for (const SignatureArray& a : signature_.outputs) {
-    std::int64_t elements = 1;
-    for (const std::string& e : a.extents) elements *= data.sizes[static_cast<std::size_t>(extent_number(e))];
-    all.emplace_back(static_cast<std::size_t>(elements));
-  }
-  return all;
-}
-
 // How many places of an extent are evaluated together: as many as an array has room for.
 std::int64_t FormulaGraph::stretch_of(const FormulaData& data, int extent) const {
   const std::int64_t size = std::max<std::int64_t>(data.sizes[static_cast<std::size_t>(extent)], 1);
@@ -492,15 +483,13 @@ std::int64_t FormulaGraph::stretch_of(const FormulaData& data, int extent) const
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(kBlock) / most));
 }
 
-std::vector<LargeArray<Bounded>> FormulaGraph::evaluate(const FormulaData& data,
-                                                        const Compute& compute) const {
-  std::vector<LargeArray<Bounded>> results = outputs_for(data);
+void FormulaGraph::evaluate(const FormulaData& data, const Compute& compute, const Sink& to) const {
   const int extent = parallel_extent(data);
   Evaluation independent(*this, data, compute, 0);
   independent.evaluate_independent(extent);
   if (extent < 0) {
-    for (std::size_t o = 0; o < results.size(); ++o) independent.write(o, results[o]);
-    return results;
+    for (std::size_t o = 0; o < outputs_.size(); ++o) independent.write(o, to);
+    return;
   }
   const std::int64_t size = data.sizes[static_cast<std::size_t>(extent)], stretch = stretch_of(data, extent);
   const std::int64_t stretches = (size + stretch - 1) / stretch;
@@ -510,37 +499,32 @@ std::vector<LargeArray<Bounded>> FormulaGraph::evaluate(const FormulaData& data,
     try {
       Evaluation part(*this, data, compute, 0);
       part.evaluate_stretch(extent, n * stretch, std::min(size, (n + 1) * stretch), independent);
-      for (std::size_t o = 0; o < results.size(); ++o) part.write(o, results[o]);
+      for (std::size_t o = 0; o < outputs_.size(); ++o) part.write(o, to);
     } catch (...) {
 #pragma omp critical(plumb_formula)
       thrown = std::current_exception();
     }
   }
   if (thrown) std::rethrow_exception(thrown);
-  return results;
 }
 
 void FormulaGraph::check_shifts(const FormulaData& data, const Compute& compute) const {
   const int extent = parallel_extent(data);
   if (!has_shift() || extent < 0 || data.sizes[static_cast<std::size_t>(extent)] == 0) return;
-  std::vector<std::vector<LargeArray<Bounded>>> both;
+  std::map<std::pair<std::size_t, std::size_t>, double> before;
   for (const double by : {0.0, 0.6875}) {
-    both.push_back(outputs_for(data));
     Evaluation independent(*this, data, compute, by), part(*this, data, compute, by);
     independent.evaluate_independent(extent);
     part.evaluate_stretch(extent, 0, 1, independent);
-    for (std::size_t o = 0; o < both.back().size(); ++o) part.write(o, both.back()[o]);
-  }
-  for (std::size_t o = 0; o < both[0].size(); ++o) {
-    for (std::size_t i = 0; i < both[0][o].size(); ++i) {
-      const double a = both[0][o][i].value, b = both[1][o][i].value;
-      if (std::isfinite(a) && !(std::fabs(a - b) <= 1e-7 * std::fabs(a) + 1e-9))
-        throw Error(
-            fmt::format("{}: the formula depends on what stands for shift(): element {} of {} is {:.9g}, and "
-                        "{:.9g} where the "
-                        "shift is another",
-                        op_, i, signature_.outputs[o].name, a, b));
-    }
+    const Sink compare = [&](std::size_t o, std::size_t i, const Bounded& now) {
+      const double a = before.try_emplace({o, i}, now.value).first->second;
+      if (!std::isfinite(a) || std::fabs(a - now.value) <= 1e-7 * std::fabs(a) + 1e-9) return;
+      throw Error(
+          fmt::format("{}: the formula depends on what stands for shift(): element {} of {} is {:.9g}, and "
+                      "{:.9g} where the shift is another",
+                      op_, i, signature_.outputs[o].name, a, now.value));
+    };
+    for (std::size_t o = 0; o < outputs_.size(); ++o) part.write(o, compare);
   }
 }
 

@@ -45,8 +45,9 @@ class FormulaGraph {
   /// Throws Error where the formula does not fit the signature.
   FormulaGraph(const std::string& op, const Signature& signature, const std::vector<Expression>& outputs);
 
-  /// Every output, packed in the order of its extents.
-  [[nodiscard]] std::vector<LargeArray<Bounded>> evaluate(const FormulaData&, const Compute&) const;
+  /// Calls to(output, its place in the order of the output's extents, value) for every element, from many threads.
+  using Sink = std::function<void(std::size_t output, std::size_t place, const Bounded& value)>;
+  void evaluate(const FormulaData&, const Compute&, const Sink& to) const;
   /// Throws Error where an output depends on what stands for shift(). Looks at a part of the outputs.
   void check_shifts(const FormulaData&, const Compute&) const;
   /// Operations of one evaluation, and the most terms of a sum, where `size` gives a size by the name of an extent, "A" that of its entries.
@@ -74,7 +75,6 @@ class FormulaGraph {
   [[nodiscard]] bool depends_on(const Step&, int extent) const;
   [[nodiscard]] int parallel_extent(const FormulaData&) const;
   [[nodiscard]] std::int64_t stretch_of(const FormulaData&, int extent) const;
-  [[nodiscard]] std::vector<LargeArray<Bounded>> outputs_for(const FormulaData&) const;
   void check_output(std::size_t number) const;
 
   std::string op_;

@@ -18,6 +18,7 @@ namespace plumb {
 namespace {
 
 using Values = SignatureArray::Values;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t place_of(const Signature& s, const std::string& extent) {
   const auto at = std::find(s.extents.begin(), s.extents.end(), extent);
@@ -207,12 +208,11 @@ bool Formula::has_answer(std::size_t none, double flag) const {
     else
       on.inputs.push_back({kNone, Format::i32, rows, cols, cols, nullptr, nullptr, 0, true});
   }
-  for (const LargeArray<Bounded>& output : graph_.evaluate(on, Compute(Format::f64))) {
-    for (std::size_t i = 0; i < output.size(); ++i) {
-      if (!std::isfinite(output[i].value) || !std::isfinite(output[i].error)) return false;
-    }
-  }
-  return true;
+  bool finite = true;
+  graph_.evaluate(on, Compute(Format::f64), [&](std::size_t, std::size_t, const Bounded& b) {
+    if (!std::isfinite(b.value) || !(b.error < kBeyond)) finite = false;
+  });
+  return finite;
 }
 
 bool Formula::has_answer(const FormulaGraph::Sizes& size) const {
@@ -473,25 +473,27 @@ void Formula::oracle(const FormulaCall& call, Format format, Reference& referenc
   const Compute compute(format, options_.math);
   const FormulaData on = data(call);
   graph_.check_shifts(on, compute);
-  const std::vector<LargeArray<Bounded>> values = graph_.evaluate(on, compute);
-  std::vector<LargeArray<Bounded>> others;
-  if (other_) others = other_->evaluate(on, compute);
   const auto size = [&](const std::string& extent) { return size_of(on, extent); };
   const auto terms = static_cast<std::int32_t>(std::min(graph_.terms(size), 2e9));
-  const double own = 2 * facts(Format::f64).unit / compute.unit();  // the reference is rounded to a double
-  for (std::size_t o = 0; o < values.size(); ++o) {
+  for (const FormulaArray& output : call.outputs) {
     ReferenceArray& array = reference.outputs.emplace_back();
-    const auto count = static_cast<std::int64_t>(values[o].size());
-    array.resize(count);
-    if (other_) array.transform = form_, array.transformed = LargeArray<double>(values[o].size());
-    for (std::int64_t k = 0; k < count; ++k) {
-      const auto at = static_cast<std::size_t>(k);
-      const Bounded& b = values[o][at];
-      array.value[at] = b.value, array.terms[at] = terms;
-      array.magnitude[at] = b.error == 0 ? 0 : b.error / compute.unit() + own * std::fabs(b.value);
-      if (other_) array.transformed[at] = std::max(array.magnitude[at], others[o][at].error / compute.unit());
-    }
+    array.resize(output.rows * output.cols);
+    if (other_) array.transform = form_, array.transformed = LargeArray<double>(array.value.size());
   }
+  const double own = facts(Format::f64).unit / compute.unit();  // the reference is rounded to a double
+  const auto units = [&](const Bounded& b) {
+    return b.error == 0 || b.error == kBeyond ? 0 : b.error / compute.unit() + own * std::fabs(b.value);
+  };
+  graph_.evaluate(on, compute, [&](std::size_t o, std::size_t at, const Bounded& b) {
+    ReferenceArray& array = reference.outputs[o];
+    array.value[at] = b.error == kBeyond ? std::copysign(kInfinity, b.value) : b.value;
+    array.terms[at] = terms, array.magnitude[at] = units(b);
+  });
+  if (!other_) return;
+  other_->evaluate(on, compute, [&](std::size_t o, std::size_t at, const Bounded& b) {
+    ReferenceArray& array = reference.outputs[o];
+    array.transformed[at] = std::max(array.magnitude[at], units(b));
+  });
 }
 
 double Formula::size_of(const FormulaData& on, const std::string& extent) const {

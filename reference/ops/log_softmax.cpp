@@ -1,4 +1,4 @@
-// log_softmax: cases, data, oracle, bound and cost of the contract in log_softmax.hpp.
+// log_softmax: cases and data of the contract in log_softmax.hpp.
 #include "reference/ops/log_softmax.hpp"
 
 #include <fmt/format.h>
@@ -7,10 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "reference/arithmetic/fp.hpp"
 #include "reference/cases/case_space.hpp"
 #include "reference/cases/case_words.hpp"
 #include "reference/cases/fills.hpp"
@@ -19,6 +17,7 @@
 #include "reference/cases/timed_shapes.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "reference/formula/formula.hpp"
 
 namespace plumb {
 namespace {
@@ -28,14 +27,6 @@ template <class T>
 constexpr T kBeyondExponential = T(300);
 template <>
 constexpr double kBeyondExponential<double> = 2000;
-
-// What the oracle computes in: fp64 has 29 bits more than fp32, and the 80-bit format has 11 more than fp64.
-// With a compensated sum the oracle's error is a few of its own roundings, (W + 4) 2^-64: at most 2^-9 of the
-// bound's u (8 + ...).
-template <class T>
-using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
-static_assert(std::numeric_limits<long double>::digits >= 64,
-              "the fp64 oracle of log_softmax needs a long double of at least 64 bits");
 
 // All of the row's first three quarters, or of its last ones, are -Inf.
 template <class T>
@@ -86,39 +77,6 @@ void make_special(T* row, std::int64_t cols, const std::string& special, bool od
       "peak") {  // so far above the others that the exponential of the distance is infinite: first or last
     row[odd ? 0 : cols - 1] += kBeyondExponential<T>;
   }
-}
-
-// What a plain sum of these terms may lose beyond the random walk, in units of rounding relative to the sum.
-// A partial sum is a multiple of its own last place; adding e rounds e to such a multiple, whatever the partial
-// sum is. So equal terms err by the same amount each time, and few different ones by little more than a few
-// amounts: as far as these have one sign, they add up. The last place is that of the whole sum, or of a part
-// of it: of the sums before, and of those that many threads hold; so many parts that all terms together lose
-// less than 4 sqrt(n), the random walk's share, are not looked at.
-template <class T, class W>
-double drift_of_sum(const std::vector<W>& terms, W sum) {
-  const W last_place = 2 * W(kUnit<T>) * std::exp2(std::floor(std::log2(sum)));
-  double drift = 0;
-  W place = last_place;
-  for (std::size_t parts = 1; 16 * parts * parts <= terms.size(); parts *= 2, place /= 2) {
-    W errors = 0, ties = 0;
-    for (const W e : terms) {
-      const W beyond = e / place - std::floor(e / place);
-      if (beyond == W(0.5))
-        ties += W(0.5);  // which way, the partial sum decides, and often always in the same way
-      else
-        errors += beyond < W(0.5) ? -beyond : 1 - beyond;
-    }
-    drift = std::max(drift, static_cast<double>((std::fabs(errors) + ties) * place / (W(kUnit<T>) * sum)));
-  }
-  return drift;
-}
-
-double additions_of(std::int64_t terms) { return static_cast<double>(std::max<std::int64_t>(terms, 1) - 1); }
-
-// The part of the bound for the additions of a plain sum.
-double roundings(const Tolerance& t, std::int64_t terms) {
-  const double additions = additions_of(terms);
-  return std::min(additions, sum_of_roundings(fill_of_one_sign(t.fill), additions));
 }
 
 }  // namespace
@@ -227,96 +185,8 @@ void LogSoftmax::make(const Case& c, Instance<LogSoftmax, T>& instance) {
   instance.degenerate = cols <= 1 || rows == 0;
 }
 
-template <class T>
-void LogSoftmax::validate(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
-  if (out.y.rows != in.x.rows || out.y.cols != in.x.cols) {
-    throw Error(
-        fmt::format("log_softmax: y is {} x {}, x {} x {}", out.y.rows, out.y.cols, in.x.rows, in.x.cols));
-  }
-  if (in.x.ld < in.x.cols || out.y.ld < out.y.cols)
-    throw Error("log_softmax: a leading dimension is less than the width");
-}
-
-template <class T>
-void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out,
-                        Reference& reference) {
-  using W = Wide<T>;
-  constexpr W kInf = std::numeric_limits<W>::infinity();
-  ReferenceArray& y = reference.outputs.emplace_back();
-  const std::int64_t cols = in.x.cols;
-  y.resize(in.x.rows * cols);
-  y.transform = Arithmetic::Transform::by_lse;
-  y.transformed = LargeArray<double>(static_cast<std::size_t>(in.x.rows * cols));
-#pragma omp parallel for schedule(dynamic, 1)
-  for (std::int64_t i = 0; i < out.y.rows; ++i) {
-    std::vector<W> exponentials;
-    W max = -kInf;
-    bool spoiled = false, equal = true;
-    for (std::int64_t j = 0; j < cols; ++j) {
-      const W x = in.x(i, j);
-      if (std::isnan(x) || x == kInf) spoiled = true;
-      if (x > max) max = x;
-      equal = equal && in.x(i, j) == in.x(i, 0);
-    }
-    spoiled = spoiled || max == -kInf;
-    NeumaierSum<W> sum, weighted;
-    for (std::int64_t j = 0; j < cols && !spoiled; ++j) {
-      const W d = in.x(i, j) - max, e = std::exp(d);
-      sum.add(e);
-      exponentials.push_back(e);
-      if (e > 0) weighted.add(e * -d);  // -Inf times 0 is no weight
-    }
-    const W log_sum = std::log(sum.value());
-    // no sum errs by more than one rounding each time
-    const double drift =
-        std::min(drift_of_sum<T>(exponentials, sum.value()), additions_of(cols) - roundings({}, cols));
-    for (std::int64_t j = 0; j < cols; ++j) {
-      const auto at = static_cast<std::size_t>(i * cols + j);
-      y.terms[at] = static_cast<std::int32_t>(cols);
-      if (spoiled) {
-        y.value[at] = std::numeric_limits<double>::quiet_NaN();
-        continue;
-      }
-      const W d = in.x(i, j) - max, v = d - log_sum;
-      y.value[at] = static_cast<double>(v < -W(std::numeric_limits<T>::max()) ? -kInf : v);
-      if (equal) {
-        y.magnitude[at] = static_cast<double>(2 * std::fabs(v));
-        y.terms[at] = 1;  // a sum of ones is exact
-      } else {
-        y.magnitude[at] =
-            static_cast<double>(magnitude<W>(d, v, log_sum, weighted.value() / sum.value())) + drift;
-      }
-      y.transformed[at] = y.magnitude[at] + static_cast<double>(2 * std::fabs(max + log_sum));
-    }
-  }
-}
-
-template <class T>
-Work LogSoftmax::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
-  const double elements = static_cast<double>(in.x.rows) * static_cast<double>(in.x.cols);
-  return {5 * elements, elements, elements};
-}
-
-// magnitude: the contract's bound without the sum's share, which depends on the declared arithmetic.
-double LogSoftmax::bound(const Tolerance& t, int, double, double magnitude, std::int64_t terms) {
-  const double additions = additions_of(terms);
-  const double plain = roundings(t, terms);
-  const double u = t.unit();
-  // exponentials and their arguments rounded to so many bits, the rest as it is
-  if (is_floating(t.arithmetic.operand) && !t.arithmetic.corrected)
-    return facts(t.arithmetic.operand).unit * magnitude + u * plain;
-  switch (t.arithmetic.order) {
-    case Arithmetic::Order::pairwise:
-      return u * (magnitude + std::min(plain, 2 * std::log2(additions + 1) + 1));
-    case Arithmetic::Order::compensated:
-    case Arithmetic::Order::doubled:
-      return u * (magnitude + std::min(plain, 2.0));
-    case Arithmetic::Order::any:  // flushed or not: exponentials sum to 1 or more, and no sum is subnormal
-      break;
-  }
-  return u * (magnitude + plain);
-}
-
-PLUMB_INSTANTIATE_OPERATOR(LogSoftmax)
+template void LogSoftmax::make<float>(const Case&, Instance<LogSoftmax, float>&);
+template void LogSoftmax::make<double>(const Case&, Instance<LogSoftmax, double>&);
+PLUMB_FORMULA(LogSoftmax)
 
 }  // namespace plumb

@@ -1,7 +1,6 @@
-// log_softmax: logarithm of the softmax of each row. Contract and derivation of the bound; cases and oracle
-// are in log_softmax.cpp.
+// log_softmax: logarithm of the softmax of each row. Contract; cases are in log_softmax.cpp.
 #pragma once
-#include "reference/core/contract.hpp"
+#include "reference/formula/formula_of.hpp"
 
 namespace plumb {
 
@@ -13,48 +12,40 @@ namespace plumb {
 ///           alone.
 /// Values    NaN or +Inf anywhere in a row gives NaN in the whole row, and so does a row of -Inf only. -Inf
 ///           beside a finite entry gives -Inf there and counts nothing in the sum. Equal entries give
-///           -log(cols) to one ulp. Adding a constant to a row changes nothing beyond the bound: x - (m + log
+///           -log(cols) to two ulp. Adding a constant to a row changes nothing beyond the bound: x - (m + log
 ///           s) complies where it is declared, as Arithmetic::by_lse. The sign of a zero is free.
 /// Narrow    types: fp32 sums rounded once, to nearest even. Beyond the largest number: infinity, NaN in e4m3;
 ///           subnormals are kept, NaN stays NaN (docs/bounds.md#narrow-outputs).
-/// Bound     |y - ref| <= u (2 |d| + 3 |y| + 4 |log s| + W + 8 + min(n - 1, 4 sqrt(n - 1))), d = x - m, n =
-///           cols, W = sum_j e_j |d_j| / s with e_j = exp(d_j). To first order in u:
-///             d is rounded once: u |d|. Its error d_j u in the argument makes e_j wrong by a factor 1 + u
-///             |d_j|, and the terms of s weigh by their size: u W. A library exp is good to 2 ulp, 4 u,
-///             allowed twice because one-read variants rescale their running sum: 8 u. Summing n positive
-///             terms: n - 1 roundings, u min(n - 1, 4 sqrt(n - 1)) as in sum_bound. All these are relative to
-///             s, and log turns them into absolute ones. A library log is good to 2 ulp: 4 u |log s|. The
-///             last subtraction: u |y|; the oracle's own rounding: u |y|. Far from the maximum only u |d| + u
-///             |y| are left, and they reach their worst case: each is allowed once more, so that a correct
-///             kernel stays below half of the bound.
-///             Where the e_j are few values, or nearly equal, the roundings of the sum repeat and add up. The
-///             drift that follows from the e_j themselves is added (drift_of_sum), and never more than n - 1
-///             in all. In the fill few n - 1 stand in place of the random walk: rows there may also be ordered so that
-///             each of many threads has equal terms.
-///             Arithmetic::by_lse, y = x - (m + log s) as kernels have it that keep one number per row: the sum m
-///             + log s is rounded, and every y has that error: u |m + log s|, allowed twice.
-///           A row of equal entries has exact e_j = 1 and an exact sum: 2 u |y|, one ulp, is all that is
-///           allowed there.
-/// Cost      5 rows cols flop (comparison, exp, add, two subtractions), exp counted as one;  2 v rows cols
-///           bytes (v = bytes of T).
+/// Bound     by the formula (docs/formulas.md): to first order u (4 |d| + 6 |log s| + 2 W + 8 (1 - 1/s) + R),
+///           d = x - m, W = sum_j e_j |d_j| / s with e_j = exp(d_j), R what a sum of e_j / s is granted, 4 sqrt(cols)
+///           where they are many. A row of equal entries has exact e_j = 1 and an exact sum.
+/// Cost      by the formula, exp counted as one.
 /// Errors    validate() rejects shapes that differ.
 /// Source    Blanchard, D. J. Higham and N. J. Higham, "Accurately computing the log-sum-exp and softmax
 ///           functions", IMA J. Numer. Anal. 41 (2021); Milakov and Gimelshein, "Online normalizer
 ///           calculation for softmax" (2018).
-struct LogSoftmax : Contract<LogSoftmax> {
+struct LogSoftmax : FormulaOf<LogSoftmax> {
   static constexpr const char* kName = "log_softmax";
   static constexpr const char* kSignature = "x: rows cols -> y: rows cols";
 
   PLUMB_INPUTS(Matrix x;)
   PLUMB_OUTPUTS(Matrix y;)
 
-  PLUMB_CONTRACT(LogSoftmax)
-  /// The factors that the bound multiplies by u, without the sum's share: 2 |d| + 3 |y| + 4 |log s| + W + 8,
-  /// where d <= 0 <= log s. The GCN (reference/models), whose rows end in this function, uses it too.
-  template <class W>
-  static W magnitude(W d, W y, W log_sum, W weight) {
-    return -2 * d + 3 * (y < 0 ? -y : y) + 4 * log_sum + weight + 8;
+  template <class A>
+  static A formula(const A& x) {
+    const A d = x - shift(x, "cols");
+    return d - log(sum(exp(d), "cols"));
   }
+  template <class A>
+  static A by_lse(const A& x) {
+    const A m = shift(x, "cols");
+    return x - (m + log(sum(exp(x - m), "cols")));
+  }
+  // with special values, which formulas do not draw
+  static void describe(CaseSpace&);
+  static void cases(CaseList&);
+  template <class T>
+  static void make(const Case&, Instance<LogSoftmax, T>&);
 };
 
 }  // namespace plumb

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "reference/arithmetic/bounded.hpp"
 #include "reference/cases/operator.hpp"
 #include "reference/core/random.hpp"
 
@@ -26,8 +27,8 @@ ReferenceArray rows_of(const std::vector<T>& x, std::int64_t cols) {
   LogSoftmax::Out<T, Space::host> out;
   out.y = {nullptr, rows, cols, cols};
   Reference reference;
-  LogSoftmax::validate<T>({}, in, out);
-  LogSoftmax::oracle<T>({}, in, out, reference);
+  LogSoftmax::validate<T>(LogSoftmax::Problem<T>{}, in, out);
+  LogSoftmax::oracle<T>(LogSoftmax::Problem<T>{}, in, out, reference);
   return reference.outputs.at(0);
 }
 
@@ -81,7 +82,7 @@ TEST_CASE("the exponentials of a row of log_softmax sum to 1") {
   CHECK(sum == doctest::Approx(1).epsilon(1e-15));
 }
 
-TEST_CASE("equal entries give -log n whatever they are, within one ulp") {
+TEST_CASE("equal entries give -log n whatever they are, within two ulp") {
   const ReferenceArray y = rows_of<double>({7, 7, 7, 7, -1e9, -1e9, -1e9, -1e9}, 4);
   for (const double v : y.value) CHECK(v == -std::log(4.0));
   Tolerance t;
@@ -89,7 +90,7 @@ TEST_CASE("equal entries give -log n whatever they are, within one ulp") {
   const double bound = LogSoftmax::bound(t, 0, y.value[0], y.magnitude[0], y.terms[0]);
   const double ulp = std::nextafter(std::log(4.0), 2.0) - std::log(4.0);
   CHECK(bound >= ulp);
-  CHECK(bound < 2 * ulp);
+  CHECK(bound <= 4 * ulp);
 }
 
 TEST_CASE(
@@ -101,14 +102,14 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("by_lse adds two roundings of max + log sum to the magnitude, native does not") {
+TEST_CASE("by_lse has two roundings of max + log sum, native has none") {
   const ReferenceArray y = rows_of<double>({100, 100 + std::log(2.0), 100 + std::log(5.0)}, 3);
   CHECK(&y.magnitude_under(Arithmetic::native) == &y.magnitude);
   CHECK(y.magnitude_under(Arithmetic::winograd).empty());  // another operator's
   const LargeArray<double>& by_lse = y.magnitude_under(Arithmetic::by_lse);
   REQUIRE(by_lse.size() == 3);
-  for (std::size_t j = 0; j < 3; ++j)
-    CHECK(by_lse[j] - y.magnitude[j] == doctest::Approx(2 * (100 + std::log(8.0))).epsilon(1e-12));
+  for (std::size_t j = 0; j < 3; ++j) CHECK(by_lse[j] - y.magnitude[j] > 2 * 100);
+  for (std::size_t j = 0; j < 3; ++j) CHECK(by_lse[j] - y.magnitude[j] < 2 * (100 + std::log(8.0)) + 2);
 }
 
 TEST_CASE("a single entry gives exactly 0") {
@@ -136,13 +137,34 @@ TEST_CASE("NaN or +Inf anywhere in a row makes all of that row NaN, and no other
   CHECK(y.value[2] == -std::log(2.0));
 }
 
-TEST_CASE(
-    "the bound of two entries one apart is a dozen units, and grows with the distance from the maximum") {
-  const ReferenceArray y = rows_of<float>({0, -1, 0, -50}, 2);
-  const auto bound = [&](std::size_t k) {
-    return LogSoftmax::bound({}, 0, y.value[k], y.magnitude[k], y.terms[k]) * 0x1p24;
-  };
-  // 2 |d| + 3 |y| + 4 log s + W + 8 + 1 with s = 1 + 1/e, W = 1 / (1 + e)
-  CHECK(bound(0) == doctest::Approx(0 + 3 * 0.313262 + 4 * 0.313262 + 0.268941 + 9).epsilon(1e-5));
-  CHECK(bound(3) == doctest::Approx(2 * 50 + 3 * 50 + 9).epsilon(1e-5));
+// The bound as it is derived by hand, in units of rounding: d is rounded twice, its error moves exp(d) by its size, exponentials err by 2 ulp
+// twice and the logarithm by 2 ulp once, the last subtraction thrice, and additions walk and drift.
+double by_hand(const std::vector<float>& x, std::size_t j) {
+  const double most = *std::max_element(x.begin(), x.end()), additions = static_cast<double>(x.size()) - 1;
+  double sum = 0, weight = 0;
+  for (const double e : x) sum += std::exp(e - most), weight += std::exp(e - most) * (most - e);
+  const double place = 0x1p-23 * std::exp2(std::floor(std::log2(sum)));
+  const double drift =
+      drift_of_sum(static_cast<std::int64_t>(x.size()), place, 0x1p-24 * sum,
+                   [&](std::int64_t k) { return std::exp(x[static_cast<std::size_t>(k)] - most); });
+  const double d = most - x[j], log = std::log(sum);
+  return 2 * d + 3 * (d + log) + 4 * log + weight / sum + 8 +
+         std::min(additions, 4 * std::sqrt(additions) + drift);
+}
+
+TEST_CASE("the bound of log_softmax by formula is looser than the one by hand by no more than 4 %") {
+  double worst = 0;
+  for (const std::size_t n : {2, 5, 10, 17, 41, 300, 1000, 5000}) {
+    for (const float scale : {0.1f, 1.0f, 5.0f, 30.0f}) {
+      std::vector<float> x(n);
+      for (std::size_t j = 0; j < n; ++j)
+        x[j] = scale * static_cast<float>(2 * random_unit(n, 1, j) - 1 + random_unit(n, 2, j));
+      const ReferenceArray y = rows_of<float>(x, static_cast<std::int64_t>(n));
+      for (std::size_t j = 0; j < n; j += 1 + n / 50)
+        worst = std::max(
+            worst, LogSoftmax::bound({}, 0, y.value[j], y.magnitude[j], y.terms[j]) * 0x1p24 / by_hand(x, j));
+    }
+  }
+  CAPTURE(worst);
+  CHECK(worst < 1.04);
 }

@@ -62,15 +62,7 @@ class GatReference {
   [[nodiscard]] Carried log_softmax(const Carried& z) const {
     Carried y(z.rows, z.cols);
 #pragma omp parallel for schedule(dynamic, 16)
-    for (std::int64_t i = 0; i < z.rows; ++i) {
-      Row less, powers;
-      for (std::int64_t j = 0; j < z.cols; ++j)
-        less.push_back(compute_.add(z.at(i, j), shift(&z.at(i, 0), z.cols)));
-      for (const Bounded& d : less) powers.push_back(compute_.exp(d));
-      const Bounded log = compute_.log(compute_.sum(powers.data(), z.cols, false));
-      for (std::int64_t j = 0; j < z.cols; ++j)
-        y.at(i, j) = compute_.add(less[static_cast<std::size_t>(j)], negated(log));
-    }
+    for (std::int64_t i = 0; i < z.rows; ++i) compute_.log_softmax(&z.at(i, 0), z.cols, &y.at(i, 0));
     return y;
   }
 

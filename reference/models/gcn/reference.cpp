@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
+#include "reference/arithmetic/bounded.hpp"
 #include "reference/cases/operator.hpp"
 #include "reference/models/gcn/gcn.hpp"
 #include "reference/models/gcn/parts.hpp"
-#include "reference/ops/log_softmax.hpp"
 
 namespace plumb {
 
@@ -119,36 +120,22 @@ void apply_relu(Carried& z) {
   }
 }
 
-/// LogSoftmax of the logits, each anywhere within its bound. d y_j = d z_j - sum_k p_k d z_k: the logit's own bound and at
-/// most the row's largest. What computing it adds is the bound of log_softmax.hpp.
+/// LogSoftmax of the logits, each anywhere within its bound, by the rules of formulas.
 void add_log_softmax(Dtype candidate, GcnReference& reference) {
-  const Tolerance tolerance{Fill::few, Arithmetic::native, candidate};
+  const Compute compute(facts(candidate).accumulate);
   const Dense<double>& z = reference.logits;
-  const std::int64_t n = z.cols;
-  reference.log_softmax = make_dense<double>(z.rows, n);
-  reference.log_softmax_bound = make_dense<double>(z.rows, n);
+  reference.log_softmax = make_dense<double>(z.rows, z.cols);
+  reference.log_softmax_bound = make_dense<double>(z.rows, z.cols);
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < z.rows; ++i) {
-    const double* const row = z.data.data() + i * n;
-    const double* const bound = reference.logits_bound.data.data() + i * n;
-    double top = -std::numeric_limits<double>::infinity();
-    for (std::int64_t j = 0; j < n; ++j) top = row[j] > top ? row[j] : top;
-    double largest = 0;
-    NeumaierSum<double> sum, weighted;
-    for (std::int64_t j = 0; j < n; ++j) {
-      const double e = std::exp(row[j] - top);
-      sum.add(e);
-      if (e > 0) weighted.add(e * (top - row[j]));  // -Inf times 0 is no weight
-      largest = std::max(largest, bound[j]);
-    }
-    const double log_sum = std::log(sum.value()), weight = weighted.value() / sum.value();
-    for (std::int64_t j = 0; j < n; ++j) {
-      const double d = row[j] - top, y = d - log_sum;
-      const double own = LogSoftmax::magnitude(d, y, log_sum, weight);
-      reference.log_softmax.data[i * n + j] = y;
-      reference.log_softmax_bound.data[i * n + j] =
-          bound[j] + largest + LogSoftmax::bound(tolerance, 0, y, own, n);
-    }
+    std::vector<Bounded> row(static_cast<std::size_t>(z.cols)), y(row.size());
+    const std::size_t first = static_cast<std::size_t>(i) * row.size();
+    for (std::size_t j = 0; j < row.size(); ++j)
+      row[j] = {z.data[first + j], 0, reference.logits_bound.data[first + j]};
+    compute.log_softmax(row.data(), z.cols, y.data());
+    for (std::size_t j = 0; j < row.size(); ++j)
+      reference.log_softmax.data[first + j] = y[j].value,
+                                         reference.log_softmax_bound.data[first + j] = y[j].error;
   }
 }
 

@@ -55,7 +55,7 @@ double log_softmax_bound(const std::vector<float>& logits, std::size_t j) {
   plumb::LogSoftmax::Out<float, plumb::Space::host> out;
   out.y = {nullptr, 1, cols, cols};
   plumb::Reference reference;
-  plumb::LogSoftmax::oracle<float>({}, in, out, reference);
+  plumb::LogSoftmax::oracle<float>(plumb::LogSoftmax::Problem<float>{}, in, out, reference);
   const plumb::ReferenceArray& y = reference.outputs.at(0);
   return plumb::LogSoftmax::bound(plumb::Tolerance{}, 0, y.value[j], y.magnitude[j], y.terms[j]);
 }
