@@ -212,7 +212,9 @@ Bounded Compute::exp(const Bounded& a) const {
   if (overflows(a) && a.value < 0) return {0, 0, eta_};
   const double moved =
       a.error + (is_fast() ? grant(Function::exp).of_argument * unit_ * std::fabs(a.value) : 0);
-  e.error = e.value * std::expm1(moved) + granted(Function::exp) * e.value * std::exp(moved) + eta_;
+  const double times =
+      moved < 0x1p-8 ? moved * (1 + moved) : std::expm1(moved);  // the first is larger, and fast
+  e.error = e.value * (times + granted(Function::exp) * (1 + times)) + eta_;
   if (e.value == 0) e.error = std::isinf(a.value) ? 0 : eta_;
   return finished(e);
 }

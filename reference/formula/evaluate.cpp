@@ -5,7 +5,6 @@
 #include <cmath>
 #include <exception>
 #include <limits>
-#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -511,13 +510,15 @@ void FormulaGraph::evaluate(const FormulaData& data, const Compute& compute, con
 void FormulaGraph::check_shifts(const FormulaData& data, const Compute& compute) const {
   const int extent = parallel_extent(data);
   if (!has_shift() || extent < 0 || data.sizes[static_cast<std::size_t>(extent)] == 0) return;
-  std::map<std::pair<std::size_t, std::size_t>, double> before;
+  std::vector<double> before;  // of the elements in the order in which they come
   for (const double by : {0.0, 0.6875}) {
     Evaluation independent(*this, data, compute, by), part(*this, data, compute, by);
     independent.evaluate_independent(extent);
     part.evaluate_stretch(extent, 0, 1, independent);
+    std::size_t next = 0;
     const Sink compare = [&](std::size_t o, std::size_t i, const Bounded& now) {
-      const double a = before.try_emplace({o, i}, now.value).first->second;
+      if (by == 0) return before.push_back(now.value);
+      const double a = before[next++];
       if (!std::isfinite(a) || std::fabs(a - now.value) <= 1e-7 * std::fabs(a) + 1e-9) return;
       throw Error(
           fmt::format("{}: the formula depends on what stands for shift(): element {} of {} is {:.9g}, and "
