@@ -63,6 +63,8 @@ class Scaffold(unittest.TestCase):
         with tempfile.TemporaryDirectory() as own:
             kernels.new_op(self.tree, "gate", formula=True, folder=own)
             self.assertEqual({"gate.hpp", "gate_serial.cpp"}, set(os.listdir(own)))
+            # as the tree's own files are formatted, not as clang-format does by itself
+            self.assertIn("  static constexpr const char* kName", (Path(own) / "gate.hpp").read_text())
             self.assertIn('#include "gate.hpp"', (Path(own) / "gate_serial.cpp").read_text())
             with self.assertRaisesRegex(Refused, "is there already"):
                 kernels.new_op(self.tree, "gate", formula=True, folder=own)
