@@ -250,13 +250,19 @@ Bounded Compute::erf(const Bounded& a) const {
   return finished(f);
 }
 
+// The logarithm of a sum of exponentials moves by no more than the largest of what its terms' exponents move by, however far that is.
 void Compute::log_softmax(const Bounded* row, std::int64_t count, Bounded* y) const {
-  double most = -kInf;
-  for (std::int64_t j = 0; j < count; ++j) most = std::max(most, row[j].value);
+  double most = -kInf, largest = 0;
+  for (std::int64_t j = 0; j < count; ++j)
+    most = std::max(most, row[j].value), largest = std::max(largest, row[j].error);
   std::vector<Bounded> powers;
-  for (std::int64_t j = 0; j < count; ++j) y[j] = add(row[j], {-most, 0, 0}), powers.push_back(exp(y[j]));
+  for (std::int64_t j = 0; j < count; ++j)
+    y[j] = add({row[j].value, row[j].low, 0}, {-most, 0, 0}), powers.push_back(exp(y[j]));
   const Bounded rest = negated(log(sum(powers.data(), count, false)));
-  for (std::int64_t j = 0; j < count; ++j) y[j] = add(y[j], rest);
+  for (std::int64_t j = 0; j < count; ++j) {
+    y[j] = add(y[j], rest);
+    y[j].error += row[j].error + largest;
+  }
 }
 
 Bounded Compute::leaky_relu(const Bounded& a, const Bounded& slope) const {
