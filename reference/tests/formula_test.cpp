@@ -778,6 +778,15 @@ TEST_CASE("formulas: rules of single operations") {
         doctest::Approx(103 * u * 10));  // equal terms: the worst case
 }
 
+TEST_CASE("formulas: a log-softmax of numbers of which no digit is sure moves by their errors") {
+  const Bounded row[] = {{0, 0, 2}, {1, 0, 3}};
+  Bounded y[2];
+  Compute(Format::f32).log_softmax(row, 2, y);
+  CHECK(y[0].value == doctest::Approx(-1 - std::log1p(std::exp(-1))));
+  CHECK(y[0].error == doctest::Approx(2 + 3));
+  CHECK(y[1].error == doctest::Approx(3 + 3));
+}
+
 TEST_CASE(
     "formulas: what is beyond the range in every evaluation is an infinity, and what may be is unknown") {
   const Compute c(Format::f32);
