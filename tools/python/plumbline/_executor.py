@@ -146,7 +146,14 @@ class Module:
         cluster: Sequence[int] = (0, 0, 0),
         cooperative: bool = False,
     ) -> None:
-        """Runs the kernel to its end, or to what stops it; see findings(). `arguments`: the bytes of each parameter, in order."""
+        """Runs the kernel to its end, or to what stops it; see findings(). `arguments`: the bytes of each parameter, in order. ExecutorError: there
+        are not as many, or one has too few."""
+        wanted = self.parameters(kernel)
+        if len(arguments) != len(wanted):
+            raise ExecutorError(f"{kernel} has {len(wanted)} parameters, and {len(arguments)} are given")
+        for p, value in zip(wanted, arguments):
+            if len(value) < p["bytes"]:
+                raise ExecutorError(f"{kernel}: the parameter {p['name']} has {p['bytes']} bytes, and {len(value)} are given")
         shape = Shape(tuple(grid), tuple(block), tuple(cluster), shared_bytes, cooperative)
         buffers = [c.create_string_buffer(value, max(len(value), 1)) for value in arguments]
         pointers = (c.c_void_p * (len(buffers) + 1))(*[c.addressof(b) for b in buffers])

@@ -12,14 +12,17 @@ docs/python.md.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
+import functools
+import importlib.util
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from plumbline import _executor, _triton
+from plumbline import _cupy, _executor, _numba, _pallas, _patches, _triton
 from plumbline._errors import PlumblineError
 
 __all__ = ["Finding", "Found", "Session", "missing", "session"]
@@ -27,6 +30,13 @@ __all__ = ["Finding", "Found", "Session", "missing", "session"]
 CHIPS = tuple(f"sm_{chip}" for chip in _triton.SHARED_BYTES)
 AUTOTUNE = ("first", "all")
 ON_FINDING = ("raise", "collect")
+# Modules whose import makes kernels known, and what makes their launches go to a session.
+ROADS: dict[str, Callable[[Session], Any]] = {
+    "triton": _triton.active,
+    "numba.cuda": _numba.active,
+    "cupy": _cupy.active,
+    "jax.experimental.pallas": _pallas.active,
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,23 +143,29 @@ class Session:
         self._others: list[Memory] = []  # beside the arguments of launches
         self._unset: set[tuple[int, int]] = set()  # (address, size)
         self._max_threads = 0  # of one launch; 0: any number
-        self._context: Any = None
+        self._late: list[Finding] = []  # that are raised when the session ends
+        self._changes = contextlib.ExitStack()
 
     def __enter__(self) -> Session:
         global _open  # noqa: PLW0603
         if _open is not None:
             raise PlumblineError("pl.simt.session(): one is open")
-        if (reason := _executor.missing()) is not None:
+        if (reason := missing()) is not None:
             raise PlumblineError(f"device='simt': {reason}")
-        self._context = _triton.active(self)
-        self._context.__enter__()
+        for name, active in ROADS.items():
+            self._changes.callback(_patches.when_imported(name, functools.partial(self._change, active)))
         _open = self
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def _change(self, active: Callable[[Session], Any], _: Any) -> None:
+        self._changes.enter_context(active(self))
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
         global _open  # noqa: PLW0603
         _open = None
-        self._context.__exit__(None, None, None)
+        self._changes.close()
+        if self._late and kind is None:
+            raise Found(self._late)
 
     def unset(self, tensor: Any) -> Any:
         """Says that nothing has written the tensor yet: in the next launch that is given it, a read before a write is a finding. Returns it."""
@@ -172,7 +188,8 @@ class Session:
         """Of one launch: what is known of the arguments, and the others."""
         return disjoint([*map(self._taken, arguments), *self._others])
 
-    def _launch(self, module: _executor.Module, kernel: str, given: list[Memory], **shape: Any) -> None:
+    def _launch(self, module: _executor.Module, kernel: str, given: list[Memory], *, later: bool = False, **shape: Any) -> None:
+        """later: what is found is raised when the session ends, not by the launch."""
         _executor.begin(self.seed, self.chip, self.race, self._max_threads)
         for m in self._memories(given):
             _executor.add_array(m.name, m.address, m.size, m.initialised, m.writable)
@@ -181,8 +198,10 @@ class Session:
         found = [Finding.of(f) for f in _executor.findings() if not _triton.is_of_one_store(f)]
         self.launches += 1
         self.findings += found
-        if found and self.on_finding == "raise":
-            raise Found(found)
+        if self.on_finding == "raise":
+            self._late += found if later else []
+            if found and not later:
+                raise Found(found)
 
 
 class Judged(Session):
@@ -263,9 +282,8 @@ def session(
 
 
 def missing() -> str | None:
-    """Why no kernel of Triton's can run on the CPU executor here, or None."""
-    try:
-        _triton.version()
-    except PlumblineError as error:
-        return str(error)
+    """Why no kernel can run on the CPU executor here, or None."""
+    packages = dict.fromkeys(name.split(".")[0] for name in ROADS)
+    if not any(importlib.util.find_spec(name) for name in packages):
+        return f"it runs kernels of {', '.join(packages)}, and none of these packages is installed"
     return _executor.missing()

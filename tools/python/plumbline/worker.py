@@ -10,6 +10,7 @@ import os
 import pathlib
 import sys
 import traceback
+import warnings
 from typing import Any
 
 from plumbline import _by_value, _declare, _frameworks, _library
@@ -206,6 +207,7 @@ def main() -> int:
     faulthandler.enable(all_threads=False)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # a pool of processes would outlive the call
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the judge's arrays lie on the same GPU
+    warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")  # of Triton, in each process
     made = executor()
     return _library.load().plumb_worker_main(
         _library.OPEN(open_plugin), ctypes.byref(made.structure) if made else None
