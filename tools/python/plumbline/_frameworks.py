@@ -77,6 +77,13 @@ def guard_imports() -> None:
             _patches.when_imported(name, functools.partial(_arrived, name))
 
 
+def settle() -> None:
+    """Lets Numba start its threads, which it does once in a process, and with them OpenMP's settings: they are no change of the first call's."""
+    if "numba" in sys.modules:
+        with contextlib.suppress(Exception):  # it has no layer of threads
+            sys.modules["numba"].get_num_threads()
+
+
 @contextlib.contextmanager
 def on_stream(stream: int, wanted: str) -> Iterator[None]:
     """A call: the stream is the current one of those that are imported, and of `wanted`, which is imported where it is one of them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 import struct
 import types
 from collections.abc import Iterator
@@ -81,6 +82,9 @@ class Kernels:
             text, _ = cuda.compile_ptx(
                 dispatcher.py_func, kinds, debug=debug, opt=not debug, lineinfo=not debug, device=False, fastmath=fast, cc=chip
             )
+            mangled = re.search(r"\.entry\s+(\w+)", text)
+            if mangled is not None:
+                text = text.replace(mangled.group(1), dispatcher.py_func.__name__)
             self.modules[dispatcher, kinds] = _executor.Module(text)
         return self.modules[dispatcher, kinds]
 
@@ -99,7 +103,7 @@ def _for_all(launch: Any, *arguments: Any) -> None:
 @contextlib.contextmanager
 def active(session: Session) -> Iterator[None]:
     """Launches inside go to the session."""
-    from numba import cuda
+    from numba import config, cuda
     from numba.cuda import dispatcher
 
     kernels = Kernels(session)
@@ -111,6 +115,7 @@ def active(session: Session) -> Iterator[None]:
             (dispatcher.ForAll, "__call__", _for_all),
             (dispatcher, "get_current_device", lambda: types.SimpleNamespace(compute_capability=divmod(session.chip, 10))),
             (cuda, "synchronize", lambda: None),
+            (config, "CUDA_LOW_OCCUPANCY_WARNINGS", 0),
         ):
             stack.enter_context(replaced(owner, name, ours))
         yield

@@ -204,12 +204,17 @@ class Session:
                 raise Found(found)
 
 
+def _bytes_of(rows: list[tuple[int, int]]) -> list[bytes]:
+    return [ctypes.string_at(address, size) for address, size in rows]
+
+
 class Judged(Session):
     """That of the judge's worker: its arrays are those of the call, and the judge takes what is found."""
 
     def __init__(self) -> None:
         super().__init__(True, 0, os.environ.get("PLUMB_CHIP") or "sm_90", "first", "collect")
-        self._of_call: list[tuple[Memory, bytes]] = []  # each with what it held before the run, where it held poison
+        # each with its rows (address, bytes), where they held poison, and what it was
+        self._of_call: list[tuple[Memory, list[tuple[int, int]], list[bytes]]] = []
         self.why_void: str | None = None
 
     def begin(self, run: Any) -> None:
@@ -218,8 +223,8 @@ class Judged(Session):
         self.findings, self.why_void, self._of_call = [], None, []
         for a in run.arrays[: run.count]:
             memory = Memory(a.name.decode(), a.data, a.bytes, bool(a.initialised), bool(a.writable))
-            before = b"" if memory.initialised else ctypes.string_at(memory.address, memory.size)
-            self._of_call.append((memory, before))
+            rows = [(a.data + i * a.step_bytes, a.row_bytes) for i in range(0 if memory.initialised else a.rows)]
+            self._of_call.append((memory, rows, _bytes_of(rows)))
 
     def next_finding(self) -> str | None:
         """Races first: the first finding gives the verdict. What several launches of the run show is told once."""
@@ -233,8 +238,8 @@ class Judged(Session):
     def _memories(self, arguments: Iterable[Memory]) -> list[Memory]:
         known = [
             # what a function has put there since then is not the kernel's to write
-            dataclasses.replace(m, initialised=m.initialised or ctypes.string_at(m.address, m.size) != before)
-            for m, before in self._of_call
+            dataclasses.replace(m, initialised=m.initialised or _bytes_of(rows) != before)
+            for m, rows, before in self._of_call
         ]
         others = [a for a in arguments if all(a.end <= m.address or m.end <= a.address for m in known)]
         return disjoint([*known, *others, *self._others])

@@ -10,7 +10,6 @@ import os
 import pathlib
 import sys
 import traceback
-import warnings
 from typing import Any
 
 from plumbline import _by_value, _declare, _frameworks, _library
@@ -167,6 +166,7 @@ def open_plugin(path: bytes, trouble: Any) -> int | None:
             raise cannot_open[0]
         _frameworks.guard_imports()
         opened[path] = Table(variants_of(path.decode()))
+        _frameworks.settle()
     except BaseException as error:
         trouble[0] = trouble_text.address(reason_of(error))
         return None
@@ -194,6 +194,8 @@ def executor() -> Executor | None:
     """Where the judge wants it. Without Triton or a compiler a list of variants cannot be had: opening says why."""
     if os.environ.get("PLUMB_DEVICE") != "simt":
         return None
+    # with products fused into sums, threads that hold one sum round it differently, and the order of threads shows in the result
+    os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "0")
     try:
         return Executor()
     except PlumblineError as error:
@@ -207,7 +209,6 @@ def main() -> int:
     faulthandler.enable(all_threads=False)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # a pool of processes would outlive the call
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the judge's arrays lie on the same GPU
-    warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")  # of Triton, in each process
     made = executor()
     return _library.load().plumb_worker_main(
         _library.OPEN(open_plugin), ctypes.byref(made.structure) if made else None
