@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from plumbline import _library
+from plumbline import _by_value, _library
 from plumbline._errors import PlumblineError
 
 LIBRARY = "libplumb_simt_ptx.so"
@@ -74,9 +74,7 @@ def _build_folder() -> pathlib.Path:
     cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     folder = pathlib.Path(cache) / "plumbline" / hashlib.sha256(text.encode()).hexdigest()[:12]
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = folder / f"simt_nvcc.{os.getpid()}"
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(folder / "simt_nvcc.json")
+    _by_value.store(folder / "simt_nvcc.json", text.encode())
     return folder
 
 

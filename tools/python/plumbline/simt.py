@@ -1,12 +1,12 @@
-"""Kernels of Triton without a GPU: launches run on the CPU executor, which checks every access.
+"""Kernels of Triton, Numba, CuPy and Pallas without a GPU: launches run on the CPU executor, which checks every access.
 
     import plumbline as pl
 
     with pl.simt.session():
         add[grid](x, y, out, n, BLOCK=1024)     # tensors of torch on the CPU, or NumPy's arrays
 
-Triton's own compiler makes the PTX; what runs is that PTX, with its barriers and without those that the compiler left out. A race, an access
-outside of a tensor, a read of what nothing wrote, a barrier that not all threads reach: each is told with the line of the Triton source. See
+The kernel's own compiler makes the PTX; what runs is that PTX, with its barriers and without those that the compiler left out. A race, an access
+outside of a tensor, a read of what nothing wrote, a barrier that not all threads reach: each is told with the line of the source. See
 docs/python.md.
 """
 
@@ -122,7 +122,7 @@ def disjoint(memories: Iterable[Memory]) -> list[Memory]:
 
 
 class Session:
-    """Launches of Triton's on the CPU executor; made by session(). One at a time in a process.
+    """Launches on the CPU executor; made by session(). One at a time in a process.
 
     findings   of all launches so far, in order
     launches   how many there were
@@ -270,18 +270,19 @@ def session(
     autotune: str = "first",
     on_finding: str = "raise",
 ) -> Session:
-    """Inside of `with`, kernel[grid](...) of Triton's runs on the CPU executor: tensors of torch on the CPU, or arrays of NumPy.
+    """Inside of `with`, kernel[grid](...) of Triton's runs on the CPU executor: tensors of torch on the CPU, or arrays of NumPy. So do launches of
+    Numba's, of a RawKernel of CuPy's that was made inside, and pallas_call in programs of JAX for the CPU (docs/python.md).
 
     race        whether every access is checked for races, bounds and initialisation; without it only what shows by itself
     seed        the order in which threads run follows from it
-    chip        for which Triton compiles: "sm_80", "sm_86", "sm_87", "sm_89" or "sm_90"
+    chip        for which is compiled: "sm_80", "sm_86", "sm_87", "sm_89" or "sm_90"
     autotune    "first": of an autotuned kernel the first configuration that its pruning leaves; "all": each of them runs, once
-    on_finding  "raise": a launch raises Found; "collect": they are added to Session.findings, and the program goes on
+    on_finding  "raise": a launch raises Found (of Pallas's, the end of the session does); "collect": they are added to Session.findings, and the program goes on
 
     A tensor's bounds are its own, not those of the memory that it is a view of; tensors of one launch that overlap are one. What a tensor
     holds counts as written (Session.unset() says otherwise).
 
-    Raises PlumblineError for a word that is not known; when it is entered, where Triton, a compiler or the executor is not there.
+    Raises PlumblineError for a word that is not known; when it is entered, where none of these packages, no compiler or no executor is there.
     """
     return Session(race, seed, chip, autotune, on_finding)
 
