@@ -36,7 +36,8 @@ class ExecutorOfWorker final : public Backend {
       // an output that holds anything but poison was given contents (beta != 0)
       const bool initialised = !a.output || !holds_only(a, poison);
       if (a.span_bytes() > 0)
-        arrays.push_back({a.name.c_str(), a.data, a.span_bytes(), initialised ? 1 : 0, a.output ? 1 : 0});
+        arrays.push_back({a.name.c_str(), a.data, a.span_bytes(), a.rows, a.cols * a.element_bytes(),
+                          a.ld * a.element_bytes(), initialised ? 1 : 0, a.output ? 1 : 0});
     }
     const plumb_executor_run run{schedule, max_threads_, check_accesses ? 1 : 0,
                                  static_cast<std::int32_t>(arrays.size()), arrays.data()};

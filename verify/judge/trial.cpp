@@ -355,6 +355,8 @@ std::optional<Finding> Trial::check_series() {
   record_.differs = series_.differs(), record_.wrote = series_.wrote();
   // emptying the caches takes every core: that pool is the backend's, not the variant's
   if (timing_ != nullptr) series_.first_threads += omp_get_max_threads() - 1;
+  // nor is that of a framework, which begins where a layout takes another road through it
+  if (!variant_.plugin.empty()) series_.first_threads += omp_get_max_threads() - 1;
   RunRequest like;
   like.call = {case_.op, variant_.name, case_.dtype, variant_.device};
   like.call.plugin = variant_.plugin, like.program = variant_.program;

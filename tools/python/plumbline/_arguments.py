@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from plumbline import _cuda, _library
-from plumbline._declare import ON_A_GPU_ALONE, Variant
+from plumbline._declare import Variant
 from plumbline._errors import PlumblineError
 
 # What a number is where it changes nothing: a function that does not take it is not asked for other values. The first four are factors, which
@@ -140,6 +140,13 @@ class Types:
         integers = np.dtype("int16" if name == "bf16" else "uint8")
         return torch.from_numpy(_view(a, integers)).view(getattr(torch, TORCH_NAMES[name]))
 
+    def jax_array(self, a: Any) -> Any:
+        """A copy as an array of JAX's, which cannot be written: an output is NumPy's."""
+        import jax
+
+        view = self.numpy_array(a)
+        return view if a.is_output else jax.numpy.array(view)
+
 
 def _view(a: Any, dtype: np.dtype) -> np.ndarray:
     shape = (a.shape[0],) if a.rank == 1 else (a.shape[0], a.shape[1])
@@ -154,7 +161,8 @@ class Host:
     """Where arrays lie: in memory of the host."""
 
     def __init__(self, types: Types, arrays: str) -> None:
-        self.array = types.torch_tensor if arrays == "torch" else types.numpy_array
+        makers = {"torch": types.torch_tensor, "jax": types.jax_array}
+        self.array = makers.get(arrays, types.numpy_array)
 
     def calling(self, _: Any) -> Any:
         """What is in force during a call."""
@@ -253,8 +261,6 @@ class Binding:
 
     def refusal(self, call: Any) -> str | None:
         """Why the function cannot be asked, or None."""
-        if self.variant.arrays in ON_A_GPU_ALONE and _on_executor():
-            return f"arrays={self.variant.arrays!r} lie on a GPU: judged with --device gpu"
         given = (*self.taken, *self.optional)
         for i in range(call.scalar_count):
             name, value = call.scalars[i].name.decode(), call.scalars[i].value

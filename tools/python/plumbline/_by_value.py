@@ -111,6 +111,13 @@ def folder() -> pathlib.Path:
     return made
 
 
+def store(path: pathlib.Path, data: bytes) -> None:
+    """Writes a file that other processes see whole, or not at all."""
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    unfinished.write_bytes(data)
+    unfinished.replace(path)
+
+
 def write(variant: Variant) -> str:
     """Stores a variant for a worker of this interpreter; the file's name, which follows from its contents. PlumblineError: it holds what cannot travel."""
     fields = {f.name: getattr(variant, f.name) for f in dataclasses.fields(variant)}
@@ -123,9 +130,7 @@ def write(variant: Variant) -> str:
         ) from None
     stored = pickle.dumps((list(sys.version_info[:2]), [p for p in sys.path if p], buffer.getvalue()))
     path = folder() / f"{variant.name}-{hashlib.sha256(stored).hexdigest()[:12]}{ENDING}"
-    unfinished = path.with_suffix(f".{os.getpid()}")
-    unfinished.write_bytes(stored)
-    unfinished.replace(path)
+    store(path, stored)
     return str(path)
 
 

@@ -9,7 +9,6 @@ import html
 import io
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -156,9 +155,7 @@ class Problem:
             return ""
         stored = self.stored()
         path = _by_value.folder() / f"{self.op}-{hashlib.sha256(stored).hexdigest()[:12]}.npz"
-        unfinished = path.with_suffix(f".{os.getpid()}")
-        unfinished.write_bytes(stored)
-        unfinished.replace(path)
+        _by_value.store(path, stored)
         return f"{_judge.command()} check {path}"
 
     def stored(self) -> bytes:

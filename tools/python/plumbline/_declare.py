@@ -84,7 +84,7 @@ def variant(op: str, **declaration: Any) -> Callable[[Callable[..., Any]], Varia
     name         of the variant, "user/NAME" in reports; the function's name where it is not given
     storage      "f32", or several: ("f32", "f64"); the types that the function is judged in
     arithmetic   what it computes in: "native", "doubled", "tf32", ... (docs/bounds.md); the bound follows from it
-    device       "cpu"; "cuda": it launches kernels on a GPU; those of Triton are judged on the CPU executor, too ("simt" is the same word)
+    device       "cpu"; "cuda": it launches kernels on a GPU, which are judged on the CPU executor, too ("simt" is the same word)
     arrays       "numpy" or "torch": what arrays reach the function as; a sparse matrix is a plumbline CSR of such arrays. On a GPU also
                  "cupy", "numba", "jax"; "numpy" are there objects with __cuda_array_interface__, __dlpack__ and data_ptr() (docs/python.md)
     returns      True: the result is returned although the function takes outputs, of which it reads what they hold

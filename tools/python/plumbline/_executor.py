@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from plumbline import _library
+from plumbline import _by_value, _library
 from plumbline._errors import PlumblineError
 
 LIBRARY = "libplumb_simt_ptx.so"
@@ -74,9 +74,7 @@ def _build_folder() -> pathlib.Path:
     cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     folder = pathlib.Path(cache) / "plumbline" / hashlib.sha256(text.encode()).hexdigest()[:12]
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = folder / f"simt_nvcc.{os.getpid()}"
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(folder / "simt_nvcc.json")
+    _by_value.store(folder / "simt_nvcc.json", text.encode())
     return folder
 
 
@@ -146,7 +144,14 @@ class Module:
         cluster: Sequence[int] = (0, 0, 0),
         cooperative: bool = False,
     ) -> None:
-        """Runs the kernel to its end, or to what stops it; see findings(). `arguments`: the bytes of each parameter, in order."""
+        """Runs the kernel to its end, or to what stops it; see findings(). `arguments`: the bytes of each parameter, in order. ExecutorError: there
+        are not as many, or one has too few."""
+        wanted = self.parameters(kernel)
+        if len(arguments) != len(wanted):
+            raise ExecutorError(f"{kernel} has {len(wanted)} parameters, and {len(arguments)} are given")
+        for p, value in zip(wanted, arguments):
+            if len(value) < p["bytes"]:
+                raise ExecutorError(f"{kernel}: the parameter {p['name']} has {p['bytes']} bytes, and {len(value)} are given")
         shape = Shape(tuple(grid), tuple(block), tuple(cluster), shared_bytes, cooperative)
         buffers = [c.create_string_buffer(value, max(len(value), 1)) for value in arguments]
         pointers = (c.c_void_p * (len(buffers) + 1))(*[c.addressof(b) for b in buffers])

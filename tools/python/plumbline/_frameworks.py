@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.abc
-import importlib.util
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from plumbline import _library, _stream
+from plumbline import _library, _patches, _stream
 
 
 def _guard_torch(torch: Any) -> None:
@@ -63,38 +62,26 @@ def _enter_stream(name: str, framework: Any) -> None:
     _contexts[-1].enter_context(STREAMS[name](framework, _stream.current_stream()))
 
 
-class _Importing(importlib.abc.MetaPathFinder):
-    """Guards what a framework allocates from the moment it is imported: a file may allocate, or ask for the device, while it is imported itself."""
-
-    def __init__(self) -> None:
-        self.looking = False
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name not in GUARDS or self.looking:
-            return None
-        self.looking = True
-        try:
-            spec = importlib.util.find_spec(name)
-        finally:
-            self.looking = False
-        if spec is None or spec.loader is None:
-            return spec
-        execute = spec.loader.exec_module
-
-        def execute_and_guard(module: Any) -> None:
-            execute(module)
-            _guard_once(name, module)
-            if _contexts:  # imported by the function itself
-                _enter_stream(name, module)
-
-        spec.loader.exec_module = execute_and_guard  # type: ignore[method-assign]
-        return spec
+def _arrived(name: str, framework: Any) -> None:
+    _guard_once(name, framework)
+    if _contexts:  # imported by the function itself
+        _enter_stream(name, framework)
 
 
+@functools.cache
 def guard_imports() -> None:
-    """In a worker whose kernels run on a GPU, before the user's file is imported."""
-    if _library.load().plumb_cuda_is_here() and not any(isinstance(f, _Importing) for f in sys.meta_path):
-        sys.meta_path.insert(0, _Importing())
+    """In a worker whose kernels run on a GPU, before the user's file is imported: a file may allocate, or ask for the device, while it is
+    imported itself."""
+    if _library.load().plumb_cuda_is_here():
+        for name in GUARDS:
+            _patches.when_imported(name, functools.partial(_arrived, name))
+
+
+def settle() -> None:
+    """Lets Numba start its threads, which it does once in a process, and with them OpenMP's settings: they are no change of the first call's."""
+    if "numba" in sys.modules:
+        with contextlib.suppress(Exception):  # it has no layer of threads
+            sys.modules["numba"].get_num_threads()
 
 
 @contextlib.contextmanager

@@ -49,6 +49,12 @@ def _is_installed() -> bool:
     return str(_library.PACKAGE.parent) in places
 
 
+def _python_path() -> str:
+    """Where an interpreter finds this package, and what it finds now."""
+    paths = [str(_library.PACKAGE.parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    return os.pathsep.join(dict.fromkeys(filter(None, paths)))
+
+
 def command() -> str:
     """What a repro line begins with: the script where it is the first of its name, else the module."""
     script = shutil.which("plumb")
@@ -56,7 +62,7 @@ def command() -> str:
         return "plumb"
     words = [sys.executable, "-m", "plumbline"]
     if not _is_installed():
-        words = ["env", f"PYTHONPATH={_library.PACKAGE.parent}", *words]
+        words = ["env", f"PYTHONPATH={_python_path()}", *words]
     return shlex.join(words)
 
 
@@ -79,8 +85,7 @@ def environment() -> dict[str, str]:
     made = dict(os.environ, PLUMB_PYTHON=sys.executable)
     made.setdefault("PLUMB_COMMAND", command())
     if not _is_installed():
-        paths = [str(_library.PACKAGE.parent), *filter(None, [made.get("PYTHONPATH")])]
-        made["PYTHONPATH"] = os.pathsep.join(paths)
+        made["PYTHONPATH"] = _python_path()
     return made
 
 

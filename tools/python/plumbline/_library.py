@@ -112,6 +112,9 @@ class ExecutorArray(c.Structure):
         ("name", c.c_char_p),
         ("data", c.c_void_p),
         ("bytes", c.c_int64),
+        ("rows", c.c_int64),
+        ("row_bytes", c.c_int64),
+        ("step_bytes", c.c_int64),
         ("initialised", c.c_int32),
         ("writable", c.c_int32),
     ]

@@ -55,7 +55,6 @@ class Case:
 
 def _save(report: Report, folder: pathlib.Path) -> None:
     """Records to records.jsonl, which several processes add lines to; pages of failures to files of their own."""
-    folder.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(r.facts) + "\n" for r in report.records)
     descriptor = os.open(folder / "records.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
@@ -108,8 +107,9 @@ def case_ids(
     op: str, *, tier: str, drawn: int, seed: int | str | None, listed: bool, storage: str, fills: str | None
 ) -> list[str]:
     """The ids that verify would judge, in its order. PlumblineError: there are none."""
-    glob = op if "." in op else f"{op}.{storage}*"
-    probe = _by_value.write(_declare.make(op.split(".", maxsplit=1)[0], _probe, storage=storage))
+    glob, name = op if "." in op else f"{op}.{storage}*", op.split(".", maxsplit=1)[0]
+    _library.signature(name)
+    probe = _by_value.write(_declare.make(name, _probe, storage=storage))
     words = [
         _library.program("verify"),
         "--dry-run",
@@ -128,7 +128,7 @@ def case_ids(
     words += ["--listed"] if listed else []
     done = subprocess.run(words, env=_judge.environment(), capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise PlumblineError((done.stderr or done.stdout).strip())
+        raise PlumblineError((done.stderr or done.stdout).strip().removeprefix("error: "))
     return [line.split("  ")[0] for line in done.stdout.splitlines() if line.endswith("user/_probe")]
 
 
@@ -153,9 +153,18 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_configure(config: Any) -> None:
-    """'fresh' is drawn once: processes of pytest-xdist have to collect the same tests."""
+    """'fresh' is drawn once: processes of pytest-xdist have to collect the same tests. UsageError: an option's value is none."""
+    import pytest
+
     given = getattr(config, "workerinput", {}).get("plumb_seed", config.getoption("--plumb-seed"))
     config.plumb_seed = str(random.SystemRandom().randrange(1, 1 << 32)) if given == "fresh" else given
+    if config.plumb_seed is not None and not config.plumb_seed.isdecimal():
+        raise pytest.UsageError(f"--plumb-seed={given}: a number or 'fresh'")
+    if folder := config.getoption("--plumb-report"):
+        try:
+            pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise pytest.UsageError(f"--plumb-report={folder}: {error.strerror}") from None
 
 
 def pytest_report_header(config: Any) -> str | None:
@@ -178,13 +187,18 @@ def pytest_plugin_registered(plugin: Any, manager: Any) -> None:
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
+    import pytest
+
     choice = getattr(metafunc.function, ATTRIBUTE, None)
     if choice is None:
         return
     config = metafunc.config
     if config.plumb_seed is not None:
         choice = {**choice, "seed": config.plumb_seed}
-    ids = case_ids(**choice)
+    try:
+        ids = case_ids(**choice)
+    except PlumblineError as error:
+        raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from None
     folder = config.getoption("--plumb-report")
     made = [Case(i, config.getoption("--plumb-device"), folder) for i in ids]
     metafunc.parametrize("case", made, ids=ids)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from plumbline import _executor
 from plumbline._errors import PlumblineError
+from plumbline._patches import replaced
 
 if TYPE_CHECKING:
     from plumbline.simt import Session
@@ -217,17 +218,6 @@ def _run_once(call: Any, **_: Any) -> list[float]:
 _runs = itertools.count()
 
 
-@contextlib.contextmanager
-def _replaced(owner: Any, name: str, make: Any) -> Iterator[None]:
-    """owner.name is make(what it was) inside."""
-    before = getattr(owner, name)
-    setattr(owner, name, make(before))
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
-
-
 def _takes_numpy(run: Any) -> Any:
     @functools.wraps(run)
     def with_arrays(self: Any, *arguments: Any, **named: Any) -> Any:
@@ -271,7 +261,7 @@ def version() -> tuple[int, ...]:
     try:
         import triton
     except ImportError:
-        raise PlumblineError("device='simt' runs kernels of Triton, and the package triton is not installed") from None
+        raise PlumblineError("the package triton is not installed, which compiles these kernels") from None
     found = tuple(int(n) for n in triton.__version__.split("+")[0].split(".")[:2] if n.isdigit())
     if found < (3, 0):
         raise PlumblineError(f"device='simt' needs Triton 3.0 or later, and this is {triton.__version__}")
@@ -280,7 +270,7 @@ def version() -> tuple[int, ...]:
 
 @contextlib.contextmanager
 def active(session: Session) -> Iterator[None]:
-    """Launches inside go to the session. PlumblineError: no Triton, or one that is too old."""
+    """Launches inside go to the session. PlumblineError: this Triton is too old."""
     version()
     from triton.compiler.compiler import CompiledKernel
     from triton.runtime import driver as config
@@ -293,7 +283,7 @@ def active(session: Session) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.callback(setattr, config, slot, before)
         config.set_active(ours)
-        stack.enter_context(_replaced(JITFunction, "run", _takes_numpy))
-        stack.enter_context(_replaced(CompiledKernel, "_init_handles", functools.partial(_tells_kernel, ours)))
-        stack.enter_context(_replaced(Autotuner, "run", functools.partial(_tunes, session.autotune == "all")))
+        stack.enter_context(replaced(JITFunction, "run", _takes_numpy(JITFunction.run)))
+        stack.enter_context(replaced(CompiledKernel, "_init_handles", _tells_kernel(ours, CompiledKernel._init_handles)))
+        stack.enter_context(replaced(Autotuner, "run", _tunes(session.autotune == "all", Autotuner.run)))
         yield

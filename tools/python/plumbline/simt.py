@@ -1,25 +1,28 @@
-"""Kernels of Triton without a GPU: launches run on the CPU executor, which checks every access.
+"""Kernels of Triton, Numba, CuPy and Pallas without a GPU: launches run on the CPU executor, which checks every access.
 
     import plumbline as pl
 
     with pl.simt.session():
         add[grid](x, y, out, n, BLOCK=1024)     # tensors of torch on the CPU, or NumPy's arrays
 
-Triton's own compiler makes the PTX; what runs is that PTX, with its barriers and without those that the compiler left out. A race, an access
-outside of a tensor, a read of what nothing wrote, a barrier that not all threads reach: each is told with the line of the Triton source. See
+The kernel's own compiler makes the PTX; what runs is that PTX, with its barriers and without those that the compiler left out. A race, an access
+outside of a tensor, a read of what nothing wrote, a barrier that not all threads reach: each is told with the line of the source. See
 docs/python.md.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
+import functools
+import importlib.util
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from plumbline import _executor, _triton
+from plumbline import _cupy, _executor, _numba, _pallas, _patches, _triton
 from plumbline._errors import PlumblineError
 
 __all__ = ["Finding", "Found", "Session", "missing", "session"]
@@ -27,6 +30,13 @@ __all__ = ["Finding", "Found", "Session", "missing", "session"]
 CHIPS = tuple(f"sm_{chip}" for chip in _triton.SHARED_BYTES)
 AUTOTUNE = ("first", "all")
 ON_FINDING = ("raise", "collect")
+# Modules whose import makes kernels known, and what makes their launches go to a session.
+ROADS: dict[str, Callable[[Session], Any]] = {
+    "triton": _triton.active,
+    "numba.cuda": _numba.active,
+    "cupy": _cupy.active,
+    "jax.experimental.pallas": _pallas.active,
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +122,7 @@ def disjoint(memories: Iterable[Memory]) -> list[Memory]:
 
 
 class Session:
-    """Launches of Triton's on the CPU executor; made by session(). One at a time in a process.
+    """Launches on the CPU executor; made by session(). One at a time in a process.
 
     findings   of all launches so far, in order
     launches   how many there were
@@ -133,23 +143,29 @@ class Session:
         self._others: list[Memory] = []  # beside the arguments of launches
         self._unset: set[tuple[int, int]] = set()  # (address, size)
         self._max_threads = 0  # of one launch; 0: any number
-        self._context: Any = None
+        self._late: list[Finding] = []  # that are raised when the session ends
+        self._changes = contextlib.ExitStack()
 
     def __enter__(self) -> Session:
         global _open  # noqa: PLW0603
         if _open is not None:
             raise PlumblineError("pl.simt.session(): one is open")
-        if (reason := _executor.missing()) is not None:
+        if (reason := missing()) is not None:
             raise PlumblineError(f"device='simt': {reason}")
-        self._context = _triton.active(self)
-        self._context.__enter__()
+        for name, active in ROADS.items():
+            self._changes.callback(_patches.when_imported(name, functools.partial(self._change, active)))
         _open = self
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def _change(self, active: Callable[[Session], Any], _: Any) -> None:
+        self._changes.enter_context(active(self))
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
         global _open  # noqa: PLW0603
         _open = None
-        self._context.__exit__(None, None, None)
+        self._changes.close()
+        if self._late and kind is None:
+            raise Found(self._late)
 
     def unset(self, tensor: Any) -> Any:
         """Says that nothing has written the tensor yet: in the next launch that is given it, a read before a write is a finding. Returns it."""
@@ -172,7 +188,8 @@ class Session:
         """Of one launch: what is known of the arguments, and the others."""
         return disjoint([*map(self._taken, arguments), *self._others])
 
-    def _launch(self, module: _executor.Module, kernel: str, given: list[Memory], **shape: Any) -> None:
+    def _launch(self, module: _executor.Module, kernel: str, given: list[Memory], *, later: bool = False, **shape: Any) -> None:
+        """later: what is found is raised when the session ends, not by the launch."""
         _executor.begin(self.seed, self.chip, self.race, self._max_threads)
         for m in self._memories(given):
             _executor.add_array(m.name, m.address, m.size, m.initialised, m.writable)
@@ -181,8 +198,14 @@ class Session:
         found = [Finding.of(f) for f in _executor.findings() if not _triton.is_of_one_store(f)]
         self.launches += 1
         self.findings += found
-        if found and self.on_finding == "raise":
-            raise Found(found)
+        if self.on_finding == "raise":
+            self._late += found if later else []
+            if found and not later:
+                raise Found(found)
+
+
+def _bytes_of(rows: list[tuple[int, int]]) -> list[bytes]:
+    return [ctypes.string_at(address, size) for address, size in rows]
 
 
 class Judged(Session):
@@ -190,7 +213,8 @@ class Judged(Session):
 
     def __init__(self) -> None:
         super().__init__(True, 0, os.environ.get("PLUMB_CHIP") or "sm_90", "first", "collect")
-        self._of_call: list[tuple[Memory, bytes]] = []  # each with what it held before the run, where it held poison
+        # each with its rows (address, bytes), where they held poison, and what it was
+        self._of_call: list[tuple[Memory, list[tuple[int, int]], list[bytes]]] = []
         self.why_void: str | None = None
 
     def begin(self, run: Any) -> None:
@@ -199,8 +223,8 @@ class Judged(Session):
         self.findings, self.why_void, self._of_call = [], None, []
         for a in run.arrays[: run.count]:
             memory = Memory(a.name.decode(), a.data, a.bytes, bool(a.initialised), bool(a.writable))
-            before = b"" if memory.initialised else ctypes.string_at(memory.address, memory.size)
-            self._of_call.append((memory, before))
+            rows = [(a.data + i * a.step_bytes, a.row_bytes) for i in range(0 if memory.initialised else a.rows)]
+            self._of_call.append((memory, rows, _bytes_of(rows)))
 
     def next_finding(self) -> str | None:
         """Races first: the first finding gives the verdict. What several launches of the run show is told once."""
@@ -214,8 +238,8 @@ class Judged(Session):
     def _memories(self, arguments: Iterable[Memory]) -> list[Memory]:
         known = [
             # what a function has put there since then is not the kernel's to write
-            dataclasses.replace(m, initialised=m.initialised or ctypes.string_at(m.address, m.size) != before)
-            for m, before in self._of_call
+            dataclasses.replace(m, initialised=m.initialised or _bytes_of(rows) != before)
+            for m, rows, before in self._of_call
         ]
         others = [a for a in arguments if all(a.end <= m.address or m.end <= a.address for m in known)]
         return disjoint([*known, *others, *self._others])
@@ -246,26 +270,26 @@ def session(
     autotune: str = "first",
     on_finding: str = "raise",
 ) -> Session:
-    """Inside of `with`, kernel[grid](...) of Triton's runs on the CPU executor: tensors of torch on the CPU, or arrays of NumPy.
+    """Inside of `with`, kernel[grid](...) of Triton's runs on the CPU executor: tensors of torch on the CPU, or arrays of NumPy. So do launches of
+    Numba's, of a RawKernel of CuPy's that was made inside, and pallas_call in programs of JAX for the CPU (docs/python.md).
 
     race        whether every access is checked for races, bounds and initialisation; without it only what shows by itself
     seed        the order in which threads run follows from it
-    chip        for which Triton compiles: "sm_80", "sm_86", "sm_87", "sm_89" or "sm_90"
+    chip        for which is compiled: "sm_80", "sm_86", "sm_87", "sm_89" or "sm_90"
     autotune    "first": of an autotuned kernel the first configuration that its pruning leaves; "all": each of them runs, once
-    on_finding  "raise": a launch raises Found; "collect": they are added to Session.findings, and the program goes on
+    on_finding  "raise": a launch raises Found (of Pallas's, the end of the session does); "collect": they are added to Session.findings, and the program goes on
 
     A tensor's bounds are its own, not those of the memory that it is a view of; tensors of one launch that overlap are one. What a tensor
     holds counts as written (Session.unset() says otherwise).
 
-    Raises PlumblineError for a word that is not known; when it is entered, where Triton, a compiler or the executor is not there.
+    Raises PlumblineError for a word that is not known; when it is entered, where none of these packages, no compiler or no executor is there.
     """
     return Session(race, seed, chip, autotune, on_finding)
 
 
 def missing() -> str | None:
-    """Why no kernel of Triton's can run on the CPU executor here, or None."""
-    try:
-        _triton.version()
-    except PlumblineError as error:
-        return str(error)
+    """Why no kernel can run on the CPU executor here, or None."""
+    packages = dict.fromkeys(name.split(".")[0] for name in ROADS)
+    if not any(importlib.util.find_spec(name) for name in packages):
+        return f"it runs kernels of {', '.join(packages)}, and none of these packages is installed"
     return _executor.missing()

@@ -166,6 +166,7 @@ def open_plugin(path: bytes, trouble: Any) -> int | None:
             raise cannot_open[0]
         _frameworks.guard_imports()
         opened[path] = Table(variants_of(path.decode()))
+        _frameworks.settle()
     except BaseException as error:
         trouble[0] = trouble_text.address(reason_of(error))
         return None
@@ -193,6 +194,8 @@ def executor() -> Executor | None:
     """Where the judge wants it. Without Triton or a compiler a list of variants cannot be had: opening says why."""
     if os.environ.get("PLUMB_DEVICE") != "simt":
         return None
+    # with products fused into sums, threads that hold one sum round it differently, and the order of threads shows in the result
+    os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "0")
     try:
         return Executor()
     except PlumblineError as error:

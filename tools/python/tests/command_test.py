@@ -55,6 +55,13 @@ def test_a_failure_prints_a_command_that_repeats_it(kernels):
     assert again.returncode == 1 and "never written" in again.stdout
 
 
+def test_the_command_of_a_failure_keeps_the_path_of_the_interpreter(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", f"/somewhere:{pl._library.PACKAGE.parent}")
+    monkeypatch.setattr(pl._judge, "_is_installed", lambda: False)
+    monkeypatch.setattr(pl._judge.shutil, "which", lambda _: None)
+    assert f"PYTHONPATH={pl._library.PACKAGE.parent}:/somewhere " in pl._judge.command()
+
+
 def test_bad_input_is_exit_code_2(tmp_path):
     for words, part in (
         (("verify", "--python", str(tmp_path / "none.py")), "none.py: no such file"),

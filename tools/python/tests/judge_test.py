@@ -1,6 +1,7 @@
 """judge() on kernels right and wrong: the verdict of each fault."""
 
 import json
+import os
 import subprocess
 import sys
 import xml.dom.minidom
@@ -43,13 +44,14 @@ FAULTS = [
     ("leaves_some", {"unwritten"}, ""),
     ("writes_later", {"crash", "error", "out_of_bounds", "input_modified", "nondeterministic"}, ""),
     ("writes_the_last_output", {"fail", "out_of_bounds", "input_modified", "crash", "nondeterministic"}, ""),
+    ("leaves_threads", {"error"}, "threads"),
     ("forks", {"error"}, "left a process running"),
     ("answers_for_the_library", {"crash"}, "protocol error"),
     ("patches_plumbline", {"fail"}, ""),
     ("raises", {"error"}, "ValueError: no luck today (kernels.py:"),
     ("exits", {"error"}, "SystemExit"),
     ("exits_at_once", {"crash"}, "exited with code 0"),
-    ("segfaults", {"crash"}, "SIGSEGV"),
+    ("segfaults", {"crash"}, "in segfaults"),
     ("kills_the_judge", {"crash"}, "SIGSYS"),
     ("right_for_ten_calls", {"fail", "nondeterministic"}, ""),
     ("random_bits", {"nondeterministic", "fail"}, ""),
@@ -68,6 +70,28 @@ def test_each_fault_has_its_verdict(kernels, name, verdicts, words):
     )
     assert words in "\n".join([failure.reason, *failure.detail]), str(report)
     assert "--python" in failure.repro and f"user/{name}" in failure.repro
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="a pool for one processor has no thread")
+def test_a_pool_of_threads_may_start_in_any_call(kernels):
+    report = judged(kernels, "starts_a_pool_late")
+    assert report.passed, str(report)
+
+
+def test_threads_of_numba_are_no_change_of_the_first_calls(tmp_path):
+    pytest.importorskip("numba")
+    file = tmp_path / "parallel.py"
+    file.write_text(
+        "import numba, plumbline as pl\n"
+        "@numba.njit(parallel=True)\n"
+        "def columns(A, B):\n"
+        "    for j in numba.prange(B.shape[0]):\n"
+        "        B[j] = A[:, j]\n"
+        "@pl.variant('transpose')\n"
+        "def mine(A, B): columns(A, B)\n"
+    )
+    report = pl.judge(str(file), cases=SMALL, listed=True)
+    assert report.passed, str(report)
 
 
 def test_a_loop_ends_at_the_time_limit_and_the_next_case_has_a_new_child(kernels):

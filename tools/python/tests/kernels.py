@@ -127,6 +127,21 @@ def writes_the_last_output(A, B):
 
 
 @pl.variant("transpose")
+def starts_a_pool_late(A, B):
+    """As a framework does whose fifth call, with another layout, is the first that wants threads."""
+    kept["calls"] = kept.get("calls", 0) + 1
+    if kept["calls"] == 5:
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    right(A, B)
+
+
+@pl.variant("transpose")
+def leaves_threads(A, B):
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+    right(A, B)
+
+
+@pl.variant("transpose")
 def forks(A, B):
     right(A, B)
     if os.fork() == 0:

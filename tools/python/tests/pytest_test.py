@@ -75,6 +75,25 @@ def test_a_fresh_seed_is_one_for_all_processes(tmp_path):
     assert "5 passed" in done.stdout and "--plumb-seed=" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--plumb-seed=abc",), 4, "ERROR: --plumb-seed=abc: a number or 'fresh'"),
+        (("--plumb-report=/dev/null/x",), 4, "ERROR: --plumb-report=/dev/null/x: "),
+        (("--plumb-device=tpu",), 4, "invalid choice: 'tpu'"),
+    ],
+)
+def test_bad_values_are_told_in_a_line(tmp_path, words, code, told):
+    done = run(tmp_path, SUITE, *words)
+    assert done.returncode == code and told in done.stderr and "Traceback" not in done.stdout + done.stderr
+
+
+def test_an_operator_that_is_not_there_is_told_without_a_traceback(tmp_path):
+    done = run(tmp_path, SUITE.replace('"transpose", storage', '"transposed", storage'))
+    assert done.returncode == 2 and "no operator is called 'transposed'" in done.stdout
+    assert "_pytest.py" not in done.stdout, done.stdout
+
+
 def test_a_device_that_is_not_there_skips(tmp_path):
     done = run(tmp_path, WRONG, "--plumb-device=cuda", "-rs")
     assert done.returncode == 0 and "2 skipped" in done.stdout and "no driver" in done.stdout

@@ -70,6 +70,20 @@ std::vector<char*> child_environment(std::vector<std::string>& own) {
   return environment;
 }
 
+// What a child printed, without what Python's faulthandler says after the frames of the kernel: those of the worker, and the list of modules.
+std::string without_frames_of_worker(const std::string& said) {
+  if (said.find("Fatal Python error") == std::string::npos) return said;
+  constexpr const char* kOthers[] = {"Extension modules: ", "/plumbline/worker.py\"", "/plumbline/_arguments.py\"",
+                                     "\"<frozen ", "  Binary file "};
+  std::string kept;
+  for (const std::string& line : split(said, '\n')) {
+    if (std::none_of(std::begin(kOthers), std::end(kOthers),
+                     [&](const char* other) { return line.find(other) != std::string::npos; }))
+      kept += line + '\n';
+  }
+  return kept;
+}
+
 // The last line of what a child printed.
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
@@ -327,7 +341,7 @@ class Worker::Exchange {
 
   Outcome ended(Outcome::Kind kind, const std::string& how) {
     Outcome outcome;
-    outcome.said = said_ + worker_.read_output();
+    outcome.said = without_frames_of_worker(said_ + worker_.read_output());
     const std::string last = last_line(outcome.said);
     outcome.kind = kind;
     outcome.how = last.empty() ? how : fmt::format("{}; last words: {}", how, printable(last, 300));
