@@ -16,8 +16,8 @@ fi
 "$place/env/bin/pip" install --quiet hypothesis ml_dtypes triton auditwheel wheel 2>>"$place/pip.err" || tail -n 1 "$place/pip.err"
 "$place/env/bin/pip" wheel --quiet --no-deps --wheel-dir "$place" .
 wheel=$(find "$place" -maxdepth 1 -name '*.whl')
-platform=$("$place/env/bin/auditwheel" show "$wheel" 2>&1 | grep -o 'manylinux_2_[0-9]*_x86_64' | head -n 1)
-"$place/env/bin/wheel" tags --remove --platform-tag "${platform:?the wheel asks for what no manylinux tag offers}" "$wheel" >/dev/null
+[[ $("$place/env/bin/auditwheel" show "$wheel" 2>&1) =~ manylinux_2_[0-9]+_x86_64 ]] || { echo "python: the wheel asks for what no manylinux tag offers"; exit 1; }
+"$place/env/bin/wheel" tags --remove --platform-tag "${BASH_REMATCH[0]}" "$wheel" >/dev/null
 wheel=$(find "$place" -maxdepth 1 -name '*.whl')
 "$place/env/bin/pip" install --quiet --no-index "$wheel"
 bytes=$(stat -c %s "$wheel")

@@ -10,7 +10,7 @@ typedef struct plumb_executor_array {
   int64_t bytes; /* gaps between rows included, which may be out of reach */
   int64_t rows;
   int64_t row_bytes;
-  int64_t step_bytes; /* from a row to the next */
+  int64_t step_bytes;  /* from a row to the next */
   int32_t initialised; /* 0: it holds poison, and nothing wrote it */
   int32_t writable;
 } plumb_executor_array;

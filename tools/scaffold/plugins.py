@@ -5,19 +5,21 @@ from pathlib import Path
 
 from .tree import check_name
 
-ELEMENT = r"(?:T|in_t<T>|out_t<T>|std::int32_t)"
-VIEW = re.compile(rf"^ *(Csr|Vec|Dense)View<(?:const )?{ELEMENT}, S> (\w+); *(?://(.*))?$", re.M)
-# what a CsrView holds: the part, the end of a C name, its length
-CSR_PARTS = [(".row_ptr", "_row_ptr", "(rows + 1)"), (".col", "_col", "(nnz)"), (".val", "_val", "(nnz)")]
+SIGNATURE = re.compile(r'kSignature =\s*"([^"]*)"')
 
 
 def arrays(contract):
-    """(name in a call, name in C, remark) of every array of a contract, in its order."""
-    for view, name, note in VIEW.findall(contract):
-        if view == "Csr":
-            yield from ((name + part, name + end, remark) for part, end, remark in CSR_PARTS)
-        else:
-            yield name, name, note.strip()
+    """(name in a call, name in C, its shape) of every array of a contract, in the order of its signature."""
+    sparse = set()
+    for item in re.split(r",|->", SIGNATURE.search(contract).group(1)):
+        name, _, extents = (part.strip() for part in item.partition(":"))
+        extents = re.sub(r" (flag|>0|(in|to) \S+)$", "", extents).split()
+        if extents[:1] == ["csr"]:
+            sparse.add(name)
+            yield f"{name}.row_ptr", f"{name}_row_ptr", f"({extents[1]} + 1)"
+            yield from ((f"{name}.{part}", f"{name}_{part}", "(nnz)") for part in ("col", "val"))
+        elif extents:
+            yield name, name, f"({', '.join('nnz' if e in sparse else e for e in extents)})"
 
 
 def fetched(contract, cuda):

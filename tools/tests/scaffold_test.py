@@ -96,9 +96,9 @@ class Scaffold(unittest.TestCase):
     def test_an_operator_like_another_takes_its_contract(self):
         kernels.new_op(self.tree, "my_product", like="gemv")
         contract = self.read("reference/ops/my_product.hpp")
-        self.assertIn("struct MyProduct {", contract)
+        self.assertIn("struct MyProduct : Contract<MyProduct> {", contract)
         self.assertIn('kName = "my_product"', contract)
-        self.assertIn("DenseView<const in_t<T>, S> A;", contract)
+        self.assertIn("PLUMB_INPUTS(Matrix A; Vector x;)", contract)
         self.assertNotRegex(self.read("reference/ops/my_product.cpp"), r"\b[Gg]emv\b")
 
     def test_rungs_are_numbered_and_take_the_ladders_header(self):
@@ -134,7 +134,7 @@ class Scaffold(unittest.TestCase):
     def test_a_plug_in_fetches_every_array_with_its_shape(self):
         plugins.new_plugin(self.tree, "spmm", "mine", place=self.folder)
         host = self.read("mine/host.c")
-        for name, shape in (("A.row_ptr", "(rows + 1)"), ("A.col", "(nnz)"), ("A.val", "(nnz)")):
+        for name, shape in (("A.row_ptr", "(rows + 1)"), ("A.col", "(nnz)"), ("A.val", "(nnz)"), ("B", "(cols, n)")):
             self.assertRegex(host, rf'plumb_find_array\(call, "{re.escape(name)}"\); /\* {re.escape(shape)}')
         self.assertIn("tools/plumb verify --plugin build/libmine.so", self.read("mine/README.md"))
 

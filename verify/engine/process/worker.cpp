@@ -73,8 +73,8 @@ std::vector<char*> child_environment(std::vector<std::string>& own) {
 // What a child printed, without what Python's faulthandler says after the frames of the kernel: those of the worker, and the list of modules.
 std::string without_frames_of_worker(const std::string& said) {
   if (said.find("Fatal Python error") == std::string::npos) return said;
-  constexpr const char* kOthers[] = {"Extension modules: ", "/plumbline/worker.py\"", "/plumbline/_arguments.py\"",
-                                     "\"<frozen ", "  Binary file "};
+  constexpr const char* kOthers[] = {"Extension modules: ", "/plumbline/worker.py\"",
+                                     "/plumbline/_arguments.py\"", "\"<frozen ", "  Binary file "};
   std::string kept;
   for (const std::string& line : split(said, '\n')) {
     if (std::none_of(std::begin(kOthers), std::end(kOthers),
