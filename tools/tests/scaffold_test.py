@@ -134,7 +134,8 @@ class Scaffold(unittest.TestCase):
     def test_a_plug_in_fetches_every_array_with_its_shape(self):
         plugins.new_plugin(self.tree, "spmm", "mine", place=self.folder)
         host = self.read("mine/host.c")
-        for name, shape in (("A.row_ptr", "(rows + 1)"), ("A.col", "(nnz)"), ("A.val", "(nnz)"), ("B", "(cols, n)")):
+        shapes = {"A.row_ptr": "(rows + 1)", "A.col": "(nnz)", "A.val": "(nnz)", "B": "(cols, n)"}
+        for name, shape in shapes.items():
             self.assertRegex(host, rf'plumb_find_array\(call, "{re.escape(name)}"\); /\* {re.escape(shape)}')
         self.assertIn("tools/plumb verify --plugin build/libmine.so", self.read("mine/README.md"))
 
