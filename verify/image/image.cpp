@@ -1,6 +1,7 @@
 #include "verify/image/image.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/pieces.hpp"
 #include "reference/core/text.hpp"
 
 namespace plumb {
@@ -244,8 +246,7 @@ void ImageLayout::write(std::byte* image) const {
     before = s.kind, output_before = s.output;
     const int element = s.element_bytes();
     const std::int64_t stretches = (s.elements() + kStretch - 1) / kStretch;
-#pragma omp parallel for schedule(static) if (stretches > 8)
-    for (std::int64_t n = 0; n < stretches; ++n) {
+    for_each_piece(stretches, [&](std::int64_t n) {
       for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch),
                    [&](std::int64_t i, std::int64_t j, std::int64_t count) {
                      const std::int64_t at = s.place(i, j);
@@ -257,7 +258,7 @@ void ImageLayout::write(std::byte* image) const {
                      if (j + count == s.cols && i + 1 < s.rows)
                        guard(s.kind, s.output, at + count * element, s.place(i + 1, 0));
                    });
-    }
+    });
     written = s.offset + s.extent();
   }
   guard(before, output_before, written, bytes());
@@ -266,11 +267,10 @@ void ImageLayout::write(std::byte* image) const {
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
   constexpr std::int64_t kPieceBytes = 1 << 20;
   const std::int64_t pieces = (bytes + kPieceBytes - 1) / kPieceBytes;
-#pragma omp parallel for schedule(static) if (pieces > 8)
-  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+  for_each_piece(pieces, [&](std::int64_t piece) {
     const std::int64_t begin = piece * kPieceBytes, count = std::min(bytes - begin, kPieceBytes);
     std::memcpy(to + begin, from + begin, static_cast<std::size_t>(count));
-  }
+  });
 }
 
 namespace {
@@ -284,17 +284,17 @@ bool untouched(const ImageLayout& layout, const std::byte* before, const std::by
   std::int64_t seen = 0;
   for (const Segment& s : layout.segments()) {
     if (s.elements() == 0) continue;
-    bool clean = same(seen, s.offset);
-    const std::int64_t stretches = (s.elements() + kStretch - 1) / kStretch;
-#pragma omp parallel for schedule(static) reduction(&& : clean) if (stretches > 8)
-    for (std::int64_t n = 0; n < stretches; ++n) {
+    if (!same(seen, s.offset)) return false;
+    std::atomic<bool> clean{true};
+    for_each_piece((s.elements() + kStretch - 1) / kStretch, [&](std::int64_t n) {
       for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch),
                    [&](std::int64_t i, std::int64_t j, std::int64_t count) {
                      const std::int64_t begin = s.place(i, j), end = begin + count * s.element_bytes();
-                     clean = clean && (s.output || same(begin, end));
-                     if (j + count == s.cols && i + 1 < s.rows) clean = clean && same(end, s.place(i + 1, 0));
+                     const bool ends = j + count == s.cols && i + 1 < s.rows;
+                     if ((!s.output && !same(begin, end)) || (ends && !same(end, s.place(i + 1, 0))))
+                       clean = false;
                    });
-    }
+    });
     if (!clean) return false;
     seen = s.offset + s.extent();
   }
