@@ -5,8 +5,8 @@
 namespace plumb {
 namespace {
 
-// Of all that are kept, and of one. What is used again should still be in a cache.
-constexpr std::int64_t kMostBytes = std::int64_t{8} << 20, kLargest = kMostBytes / 8;
+// Of all that are kept, and of one. Memory grows with what a case needs.
+constexpr std::int64_t kMostBytes = std::int64_t{32} << 20, kLargest = kMostBytes / 2;
 constexpr std::int64_t kLine = 64;
 
 }  // namespace
@@ -36,8 +36,11 @@ const std::byte* StagedImages::of(const ImageLayout& layout) {
     if (k.contents == contents && k.placement == layout.placement()) return memory_.data() + k.at;
   }
   const bool other_case = !kept_.empty() && kept_.front().contents.of_case != contents.of_case;
-  if (other_case || used_ + bytes > kMostBytes) kept_.clear(), used_ = 0;
-  make_room(memory_, kMostBytes);
+  const std::int64_t needed = other_case ? bytes : used_ + bytes;
+  if (other_case || needed > static_cast<std::int64_t>(memory_.size())) {
+    kept_.clear(), used_ = 0;
+    make_room(memory_, std::max(bytes, std::min(2 * needed, kMostBytes)));
+  }
   kept_.push_back({contents, layout.placement(), used_});
   used_ = (used_ + bytes + kLine - 1) / kLine * kLine;
   return written(memory_, kept_.back().at, layout);
