@@ -14,8 +14,8 @@
 #include "verify/engine/operator/resources.hpp"
 #include "verify/engine/process/request.hpp"
 #include "verify/engine/process/worker.hpp"
-#include "verify/engine/staged_images.hpp"
 #include "verify/image/image.hpp"
+#include "verify/image/staged_images.hpp"
 
 namespace plumb {
 

@@ -1,4 +1,4 @@
-#include "verify/engine/staged_images.hpp"
+#include "verify/image/staged_images.hpp"
 
 #include <algorithm>
 
