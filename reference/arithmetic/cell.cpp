@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace plumb {
 namespace {
@@ -9,7 +10,9 @@ namespace {
 // Half the distance from the number `size` >= 0 to its neighbour on the side of 0.
 double half_below(const FormatFacts& f, double size) {
   const double above = spacing(f.format, size) / 2;
-  const bool power = size > f.smallest_normal && std::ldexp(1.0, std::ilogb(size)) == size;
+  std::uint64_t bits;
+  __builtin_memcpy(&bits, &size, sizeof bits);
+  const bool power = size > f.smallest_normal && bits << 12 == 0;  // no bit behind the leading one
   return power ? above / 2 : above;
 }
 

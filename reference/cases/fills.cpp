@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "reference/cases/special_values.hpp"
+#include "reference/core/pieces.hpp"
 #include "reference/core/random.hpp"
 
 namespace plumb {
@@ -101,14 +102,13 @@ void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role 
   };
   constexpr std::int64_t kPiece = 1 << 16;  // elements
   const std::int64_t elements = rows * cols, pieces = (elements + kPiece - 1) / kPiece;
-#pragma omp parallel for schedule(static) if (pieces > 8)
-  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+  for_each_piece(pieces, [&](std::int64_t piece) {
     const std::int64_t begin = piece * kPiece, end = std::min(elements, begin + kPiece);
     for (std::int64_t at = begin, i = begin / cols, j = begin % cols; at < end; ++at) {
       data[at] = static_cast<T>(value(i, j));
       if (++j == cols) j = 0, ++i;
     }
-  }
+  });
   if (fill == Fill::hostile) place_specials(data, rows, cols, role, seed, stream, stored);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/core/pieces.hpp"
 #include "reference/core/small_floats.hpp"
 
 namespace plumb {
@@ -80,15 +81,26 @@ double spacing(Format format, double value) {
   const FormatFacts& f = facts(format);
   if (!is_floating(format)) return 1;
   if (value == 0 || !std::isfinite(value)) return f.eta;
-  return std::ldexp(1.0, std::max(std::ilogb(value), f.min_exponent) - f.digits + 1);
+  constexpr int kBias = 1023;
+  std::uint64_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  const int exponent = static_cast<int>(bits >> 52 & 2047) - kBias;  // of a subnormal double below any other
+  const int power = std::max(exponent, f.min_exponent) - f.digits + 1;
+  if (power <= -kBias) return std::ldexp(1.0, power);  // subnormal
+  bits = static_cast<std::uint64_t>(power + kBias) << 52;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
 }
 
 template <class V>
 void quantise(Format format, V* data, std::int64_t count) {
   if (facts(format).digits >= facts(kFormat<V>).digits) return;
-#pragma omp parallel for schedule(static) if (count > (1 << 16))
-  for (std::int64_t i = 0; i < count; ++i)
-    data[i] = static_cast<V>(representable(format, static_cast<double>(data[i])));
+  constexpr std::int64_t kPiece = 1 << 13;  // elements
+  for_each_piece((count + kPiece - 1) / kPiece, [&](std::int64_t piece) {
+    const std::int64_t end = std::min(count, (piece + 1) * kPiece);
+    for (std::int64_t i = piece * kPiece; i < end; ++i)
+      data[i] = static_cast<V>(representable(format, static_cast<double>(data[i])));
+  });
 }
 template void quantise<float>(Format, float*, std::int64_t);
 template void quantise<double>(Format, double*, std::int64_t);

@@ -28,15 +28,6 @@ RunRequest opening_of(const Invocation& call) {
   return request;
 }
 
-// At least `bytes`; what a case of gigabytes left is given back.
-void make_room(LargeArray<std::byte>& memory, std::int64_t bytes) {
-  constexpr std::size_t kLarge = std::size_t{1} << 30;
-  const auto needed = static_cast<std::size_t>(bytes);
-  if (memory.size() >= needed && (memory.size() < kLarge || memory.size() / 4 < needed)) return;
-  memory = {};
-  memory = LargeArray<std::byte>(needed);
-}
-
 }  // namespace
 
 std::string variant_key(const RunRequest& r) {
@@ -51,16 +42,15 @@ Engine::Engine(EngineOptions options) : options_(std::move(options)) {
 
 Attempt Engine::run(const RunRequest& request, const ImageLayout& layout) {
   const std::int64_t bytes = layout.bytes();
-  make_room(before_, bytes);
-  layout.write(before_.data());
+  const std::byte* const before = staged_.of(layout);
   const bool here = options_.isolation == Isolation::none && request.call.device != Device::simt;
-  Attempt attempt = here ? run_here(request, bytes) : run_in_child(request, bytes);
-  attempt.before = before_.data();
+  Attempt attempt = here ? run_here(request, before, bytes) : run_in_child(request, before, bytes);
+  attempt.before = before;
   if (!attempt.returned()) attempt.after = nullptr;
   return attempt;
 }
 
-Attempt Engine::run_here(const RunRequest& request, std::int64_t bytes) {
+Attempt Engine::run_here(const RunRequest& request, const std::byte* before, std::int64_t bytes) {
   std::unique_ptr<Backend>& backend = backends_[request.call.device];
   if (!backend)
     backend = options_.apart && request.call.device == Device::gpu ? make_apart_backend()
@@ -68,7 +58,7 @@ Attempt Engine::run_here(const RunRequest& request, std::int64_t bytes) {
   make_room(local_image_, bytes + 256);  // 256-byte alignment, as in a child
   const auto address = reinterpret_cast<std::uintptr_t>(local_image_.data());
   std::byte* const image = local_image_.data() + (256 - address % 256) % 256;
-  copy_bytes(image, before_.data(), bytes);
+  copy_bytes(image, before, bytes);
   Attempt attempt;
   attempt.outcome.reply =
       serve(request, entry_ != nullptr ? *entry_ : find_operator(request.call.op), image, *backend);
@@ -76,7 +66,7 @@ Attempt Engine::run_here(const RunRequest& request, std::int64_t bytes) {
   return attempt;
 }
 
-Attempt Engine::run_in_child(const RunRequest& request, std::int64_t bytes) {
+Attempt Engine::run_in_child(const RunRequest& request, const std::byte* before, std::int64_t bytes) {
   const double timeout = request.timeout > 0 ? request.timeout : options_.timeout;
   Attempt attempt;
   for (int tries = 0; tries < kTriesWithoutMemory; ++tries) {
@@ -84,7 +74,7 @@ Attempt Engine::run_in_child(const RunRequest& request, std::int64_t bytes) {
     if (attempt.outcome.kind == Worker::Outcome::Kind::out_of_memory) continue;
     if (!worker.alive()) break;
     std::byte* const image = worker.image(bytes);
-    copy_bytes(image, before_.data(), bytes);
+    copy_bytes(image, before, bytes);
     // each kind's budget, as much again to warm up and for what is not under the clock
     attempt.outcome = worker.run(request, timeout + 4 * request.timing.budget);
     attempt.after = image;
@@ -131,7 +121,8 @@ std::optional<Worker::Outcome> Engine::wait_for_threads(const RunRequest& like, 
 
 void Engine::release_memory() {
   workers_.clear();  // their images are memory too
-  before_ = {}, local_image_ = {};
+  staged_.release_memory();
+  local_image_ = {};
 }
 
 }  // namespace plumb

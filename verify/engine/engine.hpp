@@ -15,6 +15,7 @@
 #include "verify/engine/process/request.hpp"
 #include "verify/engine/process/worker.hpp"
 #include "verify/image/image.hpp"
+#include "verify/image/staged_images.hpp"
 
 namespace plumb {
 
@@ -65,8 +66,9 @@ class Engine {
   void release_memory();
 
  private:
-  [[nodiscard]] Attempt run_here(const RunRequest&, std::int64_t bytes);
-  [[nodiscard]] Attempt run_in_child(const RunRequest&, std::int64_t bytes);
+  // `before`: the image as it is staged.
+  [[nodiscard]] Attempt run_here(const RunRequest&, const std::byte* before, std::int64_t bytes);
+  [[nodiscard]] Attempt run_in_child(const RunRequest&, const std::byte* before, std::int64_t bytes);
   /// The child for a request, a new one where there is none; `opening` is how a new one opened its plug-in.
   [[nodiscard]] Worker& worker_for(const RunRequest&, Worker::Outcome& opening);
 
@@ -75,7 +77,8 @@ class Engine {
   const OperatorEntry* entry_ = nullptr;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
   std::map<Device, std::unique_ptr<Backend>> backends_;
-  LargeArray<std::byte> before_, local_image_;  // of the last run; memory for the next
+  StagedImages staged_;
+  LargeArray<std::byte> local_image_;  // of the last run; memory for the next
 };
 
 /// One text per variant of one operator in one program: what keeps it apart from every other.

@@ -1,6 +1,7 @@
 #include "verify/image/image.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/pieces.hpp"
 #include "reference/core/text.hpp"
 
 namespace plumb {
@@ -244,8 +246,7 @@ void ImageLayout::write(std::byte* image) const {
     before = s.kind, output_before = s.output;
     const int element = s.element_bytes();
     const std::int64_t stretches = (s.elements() + kStretch - 1) / kStretch;
-#pragma omp parallel for schedule(static) if (stretches > 8)
-    for (std::int64_t n = 0; n < stretches; ++n) {
+    for_each_piece(stretches, [&](std::int64_t n) {
       for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch),
                    [&](std::int64_t i, std::int64_t j, std::int64_t count) {
                      const std::int64_t at = s.place(i, j);
@@ -257,20 +258,37 @@ void ImageLayout::write(std::byte* image) const {
                      if (j + count == s.cols && i + 1 < s.rows)
                        guard(s.kind, s.output, at + count * element, s.place(i + 1, 0));
                    });
-    }
+    });
     written = s.offset + s.extent();
   }
   guard(before, output_before, written, bytes());
 }
 
-void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
+namespace {
+
+// f(first byte, bytes) for pieces of a block of memory.
+template <class F>
+void for_each_piece_of(std::int64_t bytes, F&& f) {
   constexpr std::int64_t kPieceBytes = 1 << 20;
-  const std::int64_t pieces = (bytes + kPieceBytes - 1) / kPieceBytes;
-#pragma omp parallel for schedule(static) if (pieces > 8)
-  for (std::int64_t piece = 0; piece < pieces; ++piece) {
-    const std::int64_t begin = piece * kPieceBytes, count = std::min(bytes - begin, kPieceBytes);
-    std::memcpy(to + begin, from + begin, static_cast<std::size_t>(count));
-  }
+  for_each_piece((bytes + kPieceBytes - 1) / kPieceBytes, [&](std::int64_t piece) {
+    const std::int64_t begin = piece * kPieceBytes;
+    f(begin, static_cast<std::size_t>(std::min(bytes - begin, kPieceBytes)));
+  });
+}
+
+bool same_bytes(const std::byte* a, const std::byte* b, std::int64_t bytes) {
+  std::atomic<bool> same{true};
+  for_each_piece_of(bytes, [&](std::int64_t begin, std::size_t count) {
+    if (same && std::memcmp(a + begin, b + begin, count) != 0) same = false;
+  });
+  return same;
+}
+
+}  // namespace
+
+void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  for_each_piece_of(
+      bytes, [&](std::int64_t begin, std::size_t count) { std::memcpy(to + begin, from + begin, count); });
 }
 
 namespace {
@@ -281,24 +299,16 @@ bool untouched(const ImageLayout& layout, const std::byte* before, const std::by
     return begin >= end ||
            std::memcmp(before + begin, after + begin, static_cast<std::size_t>(end - begin)) == 0;
   };
-  std::int64_t seen = 0;
+  std::int64_t seen = 0;  // inputs, and all that lies around them, at once
   for (const Segment& s : layout.segments()) {
-    if (s.elements() == 0) continue;
-    bool clean = same(seen, s.offset);
-    const std::int64_t stretches = (s.elements() + kStretch - 1) / kStretch;
-#pragma omp parallel for schedule(static) reduction(&& : clean) if (stretches > 8)
-    for (std::int64_t n = 0; n < stretches; ++n) {
-      for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch),
-                   [&](std::int64_t i, std::int64_t j, std::int64_t count) {
-                     const std::int64_t begin = s.place(i, j), end = begin + count * s.element_bytes();
-                     clean = clean && (s.output || same(begin, end));
-                     if (j + count == s.cols && i + 1 < s.rows) clean = clean && same(end, s.place(i + 1, 0));
-                   });
+    if (!s.output || s.elements() == 0) continue;
+    if (!same_bytes(before + seen, after + seen, s.offset - seen)) return false;
+    for (std::int64_t i = 0; i + 1 < s.rows; ++i) {
+      if (!same(s.place(i, s.cols), s.place(i + 1, 0))) return false;
     }
-    if (!clean) return false;
     seen = s.offset + s.extent();
   }
-  return same(seen, layout.bytes());
+  return same_bytes(before + seen, after + seen, layout.bytes() - seen);
 }
 
 // "the first place" or "place 7".

@@ -107,6 +107,15 @@ struct Placement {
   bool walled = false;
   // of a tight run without a layout: a bit for each array of values, counted from the first, whose rows have gaps all the same
   std::uint8_t gapped = 0;
+
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
+/// Whose data are placed: equal ones, in equal placements, make the same image. Zeros: nothing is known.
+struct Contents {
+  std::uint64_t of_case = 0, number = 0;  // a case, and which of its twins or neighbours, or it itself
+
+  friend bool operator==(const Contents&, const Contents&) = default;
 };
 
 inline constexpr std::int64_t kGuardBytes = 1024;
@@ -134,6 +143,8 @@ class ImageLayout {
   [[nodiscard]] const std::vector<Wall>& walls() const { return walls_; }
   [[nodiscard]] std::int64_t bytes() const { return next_ + kGuardBytes; }
   [[nodiscard]] Placement placement() const { return placement_; }
+  void set_contents(const Contents& contents) { contents_ = contents; }
+  [[nodiscard]] const Contents& contents() const { return contents_; }
 
   /// Writes guards everywhere, then inputs, then poison or initial contents into outputs. `image` has bytes() bytes.
   void write(std::byte* image) const;
@@ -146,6 +157,7 @@ class ImageLayout {
   void place_narrow(Segment& segment, bool vector, std::int64_t needed);
   void place_before_wall(Segment& segment, std::int64_t needed);
   Placement placement_;
+  Contents contents_;
   std::vector<Segment> segments_;
   std::vector<Wall> walls_;
   std::int64_t next_ = kGuardBytes;

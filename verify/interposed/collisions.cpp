@@ -69,6 +69,7 @@ struct Own {
   int waits = 0;
   std::int64_t spent = 0;
   bool has_timer = false;
+  bool has_slice = false;  // an interrupt will come
   timer_t timer{};
 };
 thread_local Own own;
@@ -110,11 +111,12 @@ void begin_slice() {
   const std::int64_t length = (1 + static_cast<std::int64_t>(h >> 8) % 1000) << (h % 7);
   itimerspec when{};
   when.it_value.tv_nsec = static_cast<long>(kMicrosecond + length);
-  timer_settime(own.timer, 0, &when, nullptr);
+  own.has_slice = timer_settime(own.timer, 0, &when, nullptr) == 0;
 }
 
 void on_interrupt(int) {
   const int error = errno;
+  own.has_slice = false;
   if (in_force() && !waited_enough()) {
     wait(draw(), plan.longest);
     begin_slice();
@@ -171,6 +173,8 @@ void Meeting::attend(int count, int turn) {
 
 void begin_slices() {
   if (!in_force() || !plan.interrupts) return;
+  const bool knows_seed = own.seed == force.load(std::memory_order_relaxed);
+  if (knows_seed && (own.has_slice || waited_enough())) return;
   if (!own.has_timer) {
     sigevent event{};
     event.sigev_notify = SIGEV_THREAD_ID;

@@ -12,6 +12,7 @@
 #include "verify/engine/engine.hpp"
 #include "verify/judge/compare.hpp"
 #include "verify/judge/elements.hpp"
+#include "verify/judge/known_case.hpp"
 #include "verify/judge/verdict.hpp"
 
 namespace plumb {
@@ -60,11 +61,13 @@ struct Series {
   const Traits& traits;
   Tolerance tolerance;
   const JudgeParts& parts;
+  KnownCase& known;
   int listed = 10;           // misses in a report
   bool nan_in_data = false;  // an input holds NaN
 
   std::vector<Segment> outputs = {};
-  std::vector<std::vector<bool>> unwritten = {};  // per output and element: poison in every run so far
+  std::vector<std::vector<std::uint8_t>> unwritten =
+      {};  // per output and element: 1, poison in every run so far
   std::vector<JudgedRun> runs = {};
   int first_threads = 0, last_threads = 0;  // of the child after the first and the last run
   std::vector<ResourceUse> uses = {};       // of the child, between many calls in a row

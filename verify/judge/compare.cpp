@@ -10,6 +10,7 @@
 #include "reference/arithmetic/cell.hpp"
 #include "reference/arithmetic/fp.hpp"
 #include "reference/core/dtype.hpp"
+#include "reference/core/pieces.hpp"
 
 #ifdef __FAST_MATH__
 #error "the judge must not be compiled with -ffast-math: it removes NaN checks"
@@ -174,8 +175,7 @@ Comparison compare(const Segment& s, const std::byte* image, const Expected& exp
   const std::int64_t elements = s.elements(), stretches = (elements + kStretch - 1) / kStretch;
   std::vector<bool> missed(static_cast<std::size_t>(elements));
   std::vector<Tally<double>> tallies(static_cast<std::size_t>(stretches));
-#pragma omp parallel for schedule(static) if (stretches > 8)
-  for (std::int64_t stretch = 0; stretch < stretches; ++stretch) {
+  for_each_piece(stretches, [&](std::int64_t stretch) {
     Tally<double> tally;
     const std::int64_t begin = stretch * kStretch, end = std::min(elements, begin + kStretch);
     for_each_element(s, image, begin, end, [&](std::int64_t i, const std::byte* at) {
@@ -196,7 +196,7 @@ Comparison compare(const Segment& s, const std::byte* image, const Expected& exp
         tally.found.first.push_back({i, got, want, err, bound, reference.terms[k], bits_at(s, at)});
     });
     tallies[static_cast<std::size_t>(stretch)] = std::move(tally);
-  }
+  });
   Tally<NeumaierSum<double>> all;
   for (const Tally<double>& tally : tallies) all.join(tally);
   Comparison result = std::move(all.found);

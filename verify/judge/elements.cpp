@@ -6,11 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/pieces.hpp"
+
 namespace plumb {
 
 bool operator==(const Elements& a, const Elements& b) {
   return a.bytes == b.bytes &&
-         (a.bytes == 0 || std::memcmp(a.data.get(), b.data.get(), static_cast<std::size_t>(a.bytes)) == 0);
+         (a.data == b.data || a.bytes == 0 ||
+          std::memcmp(a.data.get(), b.data.get(), static_cast<std::size_t>(a.bytes)) == 0);
 }
 
 std::uint64_t Elements::bits(std::int64_t at, int element_bytes) const {
@@ -30,33 +33,43 @@ std::uint64_t hash_of(const Elements& elements, std::uint64_t h) {
 Elements elements_of(const Segment& s, const std::byte* image) {
   const std::int64_t element = s.element_bytes(), stretches = (s.elements() + kStretch - 1) / kStretch;
   Elements elements{
-      std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(s.elements() * element)),
+      std::shared_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(s.elements() * element)]),
       s.elements() * element};
-#pragma omp parallel for schedule(static) if (stretches > 8)
-  for (std::int64_t n = 0; n < stretches; ++n) {
+  for_each_piece(stretches, [&](std::int64_t n) {
     for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch),
                  [&](std::int64_t i, std::int64_t j, std::int64_t count) {
                    std::memcpy(elements.data.get() + (i * s.cols + j) * element, image + s.place(i, j),
                                static_cast<std::size_t>(count * element));
                  });
-  }
+  });
   return elements;
 }
 
-void clear_written(const Segment& s, const std::byte* image, Poison poison, std::vector<bool>& unwritten) {
-  if (std::find(unwritten.begin(), unwritten.end(), true) == unwritten.end()) return;
+bool holds(const Segment& s, const std::byte* image, const Elements& elements) {
+  const std::int64_t element = s.element_bytes();
+  if (elements.bytes != s.elements() * element) return false;
+  bool same = true;
+  for_each_run(s, 0, s.elements(), [&](std::int64_t i, std::int64_t j, std::int64_t count) {
+    same = same && std::memcmp(elements.data.get() + (i * s.cols + j) * element, image + s.place(i, j),
+                               static_cast<std::size_t>(count * element)) == 0;
+  });
+  return same;
+}
+
+void clear_written(const Segment& s, const std::byte* image, Poison poison,
+                   std::vector<std::uint8_t>& unwritten) {
+  if (std::find(unwritten.begin(), unwritten.end(), 1) == unwritten.end()) return;
   const std::uint64_t held = poison_bits(poison, s.element_bytes());
   const auto holds_poison = [&](const std::byte* at) {
     return std::memcmp(at, &held, static_cast<std::size_t>(s.element_bytes())) == 0;
   };
   const std::int64_t pieces = (s.elements() + kStretch - 1) / kStretch;
-#pragma omp parallel for schedule(static) if (pieces > 8)
-  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+  for_each_piece(pieces, [&](std::int64_t piece) {
     const std::int64_t begin = piece * kStretch, end = std::min(s.elements(), begin + kStretch);
     for_each_element(s, image, begin, end, [&](std::int64_t i, const std::byte* at) {
-      if (!holds_poison(at)) unwritten[static_cast<std::size_t>(i)] = false;
+      if (!holds_poison(at)) unwritten[static_cast<std::size_t>(i)] = 0;
     });
-  }
+  });
 }
 
 std::string place_of(const Segment& s, std::int64_t index) {

@@ -42,15 +42,17 @@ std::string history_key(const RunSubject& s, const RunKind& kind) {
                      kind.name, problems);
 }
 
-std::uint64_t draw_of(const RunKind& kind, const RunSubject& s) {
-  return draw(kind.per == Per::variant ? s.c.id() + s.variant.name : s.c.id(), kind.name);
+std::uint64_t draw_of(const RunKind& kind, const RunSubject& s, const std::string& id) {
+  return draw(kind.per == Per::variant ? id + s.variant.name : id, kind.name);
 }
 
 // Gives the runs from `first` on what the kinds that hold ask for.
 void set_runs(RunPlan& plan, std::size_t first, const RunSubject& s) {
+  if (first == plan.runs.size()) return;
+  const std::string id = s.c.id();
   for (const RunKind* kind : plan.kinds) {
     if (kind->set_run == nullptr) continue;
-    const std::uint64_t drawn = draw_of(*kind, s) / static_cast<std::uint64_t>(kind->of);
+    const std::uint64_t drawn = draw_of(*kind, s, id) / static_cast<std::uint64_t>(kind->of);
     for (std::size_t r = first; r < plan.runs.size(); ++r)
       kind->set_run(plan.runs[r], static_cast<int>(r), s, drawn);
   }
@@ -124,11 +126,12 @@ PlannedRun& add_run(RunPlan& plan, const RunSubject& s) {
 
 void extend(RunPlan& plan, Stage stage, const RunSubject& s) {
   const std::size_t before = plan.runs.size();
+  const std::string id = s.c.id();
   std::map<std::string_view, int>
       counts;  // by name: a variant comes to a kind once, however many rows it has
   for (const RunKind& kind : run_kinds()) {
     if (kind.stage != stage || has_name(plan, kind.name) || !kind.concerns(s)) continue;
-    const std::uint64_t drawn = draw_of(kind, s), of = static_cast<std::uint64_t>(kind.of);
+    const std::uint64_t drawn = draw_of(kind, s, id), of = static_cast<std::uint64_t>(kind.of);
     bool holds = drawn % of < static_cast<std::uint64_t>(kind.share);
     if (kind.first > 0) {
       const std::string key = history_key(s, kind);

@@ -73,7 +73,7 @@ Record Runner::judge_or_skip(const RunOptions& options, const Case& c, PreparedC
   std::string why;
   Verdict verdict = Verdict::skip;
   try {
-    Trial trial({engine_, options, parts_, *histories_, absent_}, c, prepared, variant, repeat);
+    Trial trial({engine_, options, parts_, *histories_, absent_, known_}, c, prepared, variant, repeat);
     prepare_trial(trial);
     return trial.judge();
   } catch (const NoBound& e) { why = e.what(), verdict = Verdict::error; } catch (const ResourceError& e) {

@@ -54,6 +54,7 @@ class Runner {
   Engine engine_;
   std::shared_ptr<VariantHistories> histories_;
   std::map<Device, std::string> absent_;
+  KnownCase known_;
 };
 
 }  // namespace plumb

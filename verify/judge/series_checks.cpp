@@ -42,10 +42,10 @@ std::vector<std::string> environment_of_failures(const Series& s) {
 
 std::optional<Finding> unwritten(const Series& s) {
   for (std::size_t o = 0; o < s.outputs.size(); ++o) {
-    const std::vector<bool>& marks = s.unwritten[o];
-    const auto count = std::count(marks.begin(), marks.end(), true);
+    const std::vector<std::uint8_t>& marks = s.unwritten[o];
+    const auto count = std::count(marks.begin(), marks.end(), 1);
     if (count == 0) continue;
-    const auto at = std::find(marks.begin(), marks.end(), true) - marks.begin();
+    const auto at = std::find(marks.begin(), marks.end(), 1) - marks.begin();
     Finding finding{Verdict::unwritten,
                     fmt::format("{} of {} elements of {} were never written, the first is {}", count,
                                 marks.size(), s.outputs[o].name, place_of(s.outputs[o], at))};

@@ -92,13 +92,14 @@ Trial::Trial(const TrialContext& context, const Case& c, PreparedCase& prepared,
               variant.traits,
               {c.fill, variant.traits.arithmetic, c.dtype, variant.device != Device::cpu},
               context.parts,
+              context.known,
               context.options.first} {}
 
 Record Trial::judge() {
   subject_.timed = timing_ != nullptr, subject_.plain = plain_ != nullptr;
   if (const std::optional<Finding> finding = why_not()) return ended(*finding);
-  subject_.arrays = arrays_of(prepared_);
-  record_.data = describe_operands(subject_.arrays);
+  const KnownCase::Operands& operands = context_.known.operands_of(prepared_);
+  subject_.arrays = operands.arrays, record_.data = operands.words;
   series_.nan_in_data = hold_nan(record_.data);
   plan_ = plan_runs(subject_);
   record_.repro = repro_line(case_, variant_, context_.options, plan_.repeat);
@@ -331,7 +332,8 @@ std::optional<Finding> Trial::run_other(PreparedCase& other, const char* what, c
 // The elements beyond their bounds that an attempt on another case than this one left.
 std::optional<Finding> Trial::misses_of(PreparedCase& other, const char* what, const ImageLayout& layout,
                                         const Attempt& attempt) {
-  Series alone{other, variant_.traits, series_.tolerance, context_.parts, context_.options.first};
+  Series alone{other,          variant_.traits, series_.tolerance,
+               context_.parts, context_.known,  context_.options.first};
   alone.add(layout, attempt.after, false);
   const Series::Worst worst = alone.worst();
   const Comparison& found = worst.run->outputs[worst.output];

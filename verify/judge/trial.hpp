@@ -32,6 +32,7 @@ struct TrialContext {
   const JudgeParts& parts;
   VariantHistories& histories;
   std::map<Device, std::string>& absent;  // devices that are not there, and why
+  KnownCase& known;
 };
 
 /// A record with its names and its repro line, and no verdict yet.

@@ -74,6 +74,30 @@ std::vector<std::int32_t> lines_as_read(const Csr<float>& w, const std::vector<s
   return line;
 }
 
+/// 1 for the first of each kSharers neurons with the same inputs.
+std::vector<std::uint8_t> blocks_of(const Csr<float>& w, const std::vector<std::int32_t>& order) {
+  constexpr std::size_t kSharers = PackedLayer::kSharers;
+  std::vector<std::uint8_t> blocks(order.size(), 0);
+  for (std::size_t i = 0; i + kSharers <= order.size(); i += blocks[i] != 0 ? kSharers : 2) {
+    const auto first = order.begin() + static_cast<std::ptrdiff_t>(i);
+    blocks[i] =
+        std::all_of(first + 1, first + kSharers, [&](std::int32_t j) { return same_inputs(w, *first, j); })
+            ? 1
+            : 0;
+  }
+  return blocks;
+}
+
+/// Words of the edges of a layer.
+std::int64_t words_of(const Csr<float>& w, const std::vector<std::int32_t>& order,
+                      const std::vector<std::uint8_t>& blocks) {
+  std::int64_t words = 2 * w.nnz();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (blocks[i] != 0) words -= std::int64_t{PackedLayer::kSharers - 1} * degree_of(w, order[i]);
+  }
+  return words;
+}
+
 /// Asks for large pages where an array covers some: first touches and translations of addresses cost less. It may be refused.
 void ask_for_huge_pages(void* array, std::size_t bytes) {
   constexpr std::uintptr_t kHuge = std::uintptr_t{2} << 20U;
@@ -91,27 +115,26 @@ PackedLayers::PackedLayers(const SparseDnn& net, std::int64_t lanes) {
   lines_.resize(layers + 1);
   std::vector<std::vector<std::int32_t>> orders(layers);
   std::vector<std::int64_t> first(layers + 1, 0);
-  for (std::size_t l = 0; l < layers; ++l) first[l + 1] = first[l] + gather[l].nnz();
-  edges_.reset(
-      new std::uint64_t[static_cast<std::size_t>(first[layers])]);  // not set: threads touch it first
-  ask_for_huge_pages(edges_.get(), static_cast<std::size_t>(first[layers]) * sizeof(std::uint64_t));
   lines_[layers].resize(static_cast<std::size_t>(net.neurons));
   std::iota(lines_[layers].begin(), lines_[layers].end(), 0);
-#pragma omp parallel
-  {
-#pragma omp for schedule(dynamic)
-    for (std::size_t l = 0; l < layers; ++l) {
-      orders[l] = visiting_order(gather[l]);
-      lines_[l] = lines_as_read(gather[l], orders[l]);
-    }
-#pragma omp for schedule(dynamic)
-    for (std::size_t l = 0; l < layers; ++l)
-      pack(gather[l], l, orders[l], static_cast<std::int32_t>(lanes / 16), edges_.get() + first[l]);
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t l = 0; l < layers; ++l) {
+    orders[l] = visiting_order(gather[l]);
+    lines_[l] = lines_as_read(gather[l], orders[l]);
+    layers_[l].blocks = blocks_of(gather[l], orders[l]);
+    first[l + 1] = words_of(gather[l], orders[l], layers_[l].blocks);
   }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  edges_.reset(
+      new std::uint32_t[static_cast<std::size_t>(first[layers])]);  // not set: threads touch it first
+  ask_for_huge_pages(edges_.get(), static_cast<std::size_t>(first[layers]) * sizeof(std::uint32_t));
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t l = 0; l < layers; ++l)
+    pack(gather[l], l, orders[l], static_cast<std::int32_t>(lanes / 16), edges_.get() + first[l]);
 }
 
 void PackedLayers::pack(const Csr<float>& w, std::size_t l, const std::vector<std::int32_t>& order,
-                        std::int32_t pieces, std::uint64_t* edges) {
+                        std::int32_t pieces, std::uint32_t* edges) {
   PackedLayer& layer = layers_[l];
   layer.edges = edges;
   for (const std::int32_t j : order) {
@@ -131,12 +154,24 @@ void PackedLayers::pack(const Csr<float>& w, std::size_t l, const std::vector<st
     for (std::int32_t k = 0; k < layer.degrees[i]; ++k)
       mine.push_back(static_cast<std::uint32_t>(lines_[l][static_cast<std::size_t>(inputs[k])] * pieces));
   };
-  const auto append = [&](std::size_t i, std::int32_t k) {
-    const float weight = w.val[static_cast<std::size_t>(w.row_ptr[static_cast<std::size_t>(order[i])] + k)];
-    *edges++ = at[i % 2][static_cast<std::size_t>(k)] | std::uint64_t{std::bit_cast<std::uint32_t>(weight)}
-                                                            << 32U;
+  const auto weight = [&](std::size_t i, std::int32_t k) {
+    return std::bit_cast<std::uint32_t>(
+        w.val[static_cast<std::size_t>(w.row_ptr[static_cast<std::size_t>(order[i])] + k)]);
   };
-  for (std::size_t i = 0; i < order.size(); i += 2) {
+  const auto append = [&](std::size_t i, std::int32_t k) {
+    *edges++ = at[i % 2][static_cast<std::size_t>(k)], *edges++ = weight(i, k);
+  };
+  constexpr std::size_t kSharers = PackedLayer::kSharers;
+  for (std::size_t i = 0; i < order.size(); i += layer.blocks[i] != 0 ? kSharers : 2) {
+    if (layer.blocks[i] != 0) {
+      find(i);
+      for (std::int32_t k = 0; k < layer.degrees[i]; ++k) {
+        *edges++ = at[i % 2][static_cast<std::size_t>(k)];
+        for (std::size_t r = 0; r < kSharers; ++r) *edges++ = weight(i + r, k);
+      }
+      at[1 - i % 2] = at[i % 2];  // of the last of the block, too
+      continue;
+    }
     const bool pair = i + 1 < order.size();
     const std::int32_t a = layer.degrees[i], b = pair ? layer.degrees[i + 1] : 0, both = std::min(a, b);
     find(i);

@@ -13,15 +13,21 @@ namespace plumb {
 ///
 /// Order     neurons with the same inputs follow each other, so that those inputs are in L1 when they are read again. The edges of a
 ///           neuron keep their order, and so does its sum.
-/// Edge      8 bytes: where the line of its input begins, in pieces of 64 bytes, and above it the bits of the weight. As one number,
+/// Edge      2 words of 4 bytes: where the line of its input begins, in pieces of 64 bytes, and the bits of the weight. As one number,
 ///           because a weight that comes from a general register costs no load of a vector.
 /// Pairs     edges of two neurons alternate as far as both have some; then come the others of the longer one. Two neurons have twice
 ///           the independent sums that one has.
+/// Blocks    of kSharers neurons with the same inputs: for each input the place of its line, and a weight of each neuron. A vector of
+///           an input is loaded once for all of them, and the multiply-adds alone set the pace.
 struct PackedLayer {
-  const std::uint64_t* edges = nullptr;
+  static constexpr std::int32_t kSharers = 4;
+
+  const std::uint32_t* edges = nullptr;
   std::vector<std::int32_t> degrees;  // (neurons) in the order of this layer
   std::vector<std::int32_t>
       to;  // (neurons) likewise: where the line of its value begins, in pieces of 64 bytes
+  std::vector<std::uint8_t>
+      blocks;  // (neurons) likewise: 1 where a block begins; what is in none is of a pair
 };
 
 /// All layers of a network that is held. Lines lie in the order in which the next layer first reads them; after the last
@@ -48,11 +54,11 @@ class PackedLayers {
 
  private:
   void pack(const Csr<float>& w, std::size_t l, const std::vector<std::int32_t>& order, std::int32_t pieces,
-            std::uint64_t* edges);
+            std::uint32_t* edges);
 
   std::vector<PackedLayer> layers_;
   std::vector<std::vector<std::int32_t>> lines_;  // (layers + 1, neurons)
-  std::unique_ptr<std::uint64_t[]> edges_;        // of all layers: what is read ahead of one is the next
+  std::unique_ptr<std::uint32_t[]> edges_;        // of all layers: what is read ahead of one is the next
 };
 
 }  // namespace plumb

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -16,19 +17,22 @@ namespace {
 using Vec = float __attribute__((vector_size(64), aligned(64), may_alias));
 using Bits = std::int32_t __attribute__((vector_size(64), aligned(64), may_alias));
 
+// words; the weights of a layer are read once, and come from L3 or memory
+constexpr std::int64_t kAhead = 512;
+
 Vec& group_at(float* p) { return *reinterpret_cast<Vec*>(p); }
 const Vec& group_at(const float* p) { return *reinterpret_cast<const Vec*>(p); }
 
 /// sums[r] += the next `count` edges of each of R neurons. Returns the edge behind them.
 template <int R, int G>
-inline const std::uint64_t* add_edges(const std::uint64_t* e, std::int32_t count, const float* in,
+inline const std::uint32_t* add_edges(const std::uint32_t* e, std::int32_t count, const float* in,
                                       Vec (&sums)[2][G], int first) {
-  constexpr std::int64_t kAhead =
-      256;                  // edges; the weights of a layer are read once, and come from L3 or memory
   constexpr int kStep = 4;  // edges of each neuron, which are a cache line where R is 2
   const auto add = [&]() __attribute__((always_inline)) {
     for (int r = 0; r < R; ++r) {
-      std::uint64_t edge = *e++;
+      std::uint64_t edge;
+      std::memcpy(&edge, e, sizeof edge);
+      e += 2;
       asm("" : "+r"(edge));  // else the compiler loads the weight once more, as a vector
       const float* const y = in + (edge & 0xffffffffU) * kGroup;
       const Vec w = reinterpret_cast<Vec>(Bits{} + static_cast<std::int32_t>(edge >> 32U));
@@ -40,6 +44,23 @@ inline const std::uint64_t* add_edges(const std::uint64_t* e, std::int32_t count
     for (int k = 0; k < kStep; ++k) add();
   }
   for (; count > 0; --count) add();
+  return e;
+}
+
+/// sums[r] = the edges of each of the neurons of a block. Returns the edge behind them.
+template <int G>
+inline const std::uint32_t* add_block(const std::uint32_t* e, std::int32_t degree, const float* in,
+                                      Vec (&sums)[PackedLayer::kSharers][G]) {
+  for (; degree > 0; --degree) {
+    __builtin_prefetch(e + kAhead);
+    const float* const y = in + std::size_t{*e++} * kGroup;
+    Vec input[G];
+    for (int g = 0; g < G; ++g) input[g] = group_at(y + kGroup * g);
+    for (auto& sum : sums) {
+      const Vec w = reinterpret_cast<Vec>(Bits{} + static_cast<std::int32_t>(*e++));  // one load
+      for (int g = 0; g < G; ++g) sum[g] += w * input[g];
+    }
+  }
   return e;
 }
 
@@ -61,11 +82,19 @@ template <int G, bool kPositiveBias>
 std::uint64_t layer_of_tile(const PackedLayer& w, const float* in, float* out, float bias, float cap) {
   const Vec bias_lanes = Vec{} + bias, cap_lanes = Vec{} + cap;
   Bits seen[G] = {};
-  const std::uint64_t* e = w.edges;
+  const std::uint32_t* e = w.edges;
   const std::size_t n = w.to.size();
   const std::int32_t* const degrees = w.degrees.data();
   const std::int32_t* const to = w.to.data();
-  for (std::size_t j = 0; j < n; j += 2) {
+  constexpr std::size_t kSharers = PackedLayer::kSharers;
+  for (std::size_t j = 0; j < n; j += w.blocks[j] != 0 ? kSharers : 2) {
+    if (w.blocks[j] != 0) {
+      Vec sums[kSharers][G] = {};
+      e = add_block<G>(e, degrees[j], in, sums);
+      for (std::size_t r = 0; r < kSharers; ++r)
+        activate_groups<G, kPositiveBias>(sums[r], out + to[j + r] * kGroup, bias_lanes, cap_lanes, seen);
+      continue;
+    }
     Vec sums[2][G] = {};
     const std::int32_t a = degrees[j], b = j + 1 < n ? degrees[j + 1] : 0, both = std::min(a, b);
     e = add_edges<2, G>(e, both, in, sums, 0);
@@ -141,8 +170,9 @@ TileKernel tile_kernel(std::int64_t groups, bool positive_bias) {
 
 void append_active(const Tile& from, std::int64_t neurons, std::int64_t lanes, Tile& to, Tile* more) {
   constexpr std::int64_t kAhead = 8;  // lines
-  for (const Target& target : targets_of(from, lanes, to, more)) {
-    for (std::int64_t line = 0; line < neurons * lanes; line += lanes) {
+  const std::vector<Target> targets = targets_of(from, lanes, to, more);
+  for (std::int64_t line = 0; line < neurons * lanes; line += lanes) {
+    for (const Target& target : targets) {
       __builtin_prefetch(target.to + line + kAhead * lanes, 1);
       Vec group = target.has_rows ? group_at(target.to + line) : Vec{};
       for (const Move& move : target.moves) choose_lanes(group, group_at(move.from + line), move.lanes);

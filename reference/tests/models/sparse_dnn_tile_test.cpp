@@ -48,13 +48,11 @@ TEST_CASE(
   CHECK(packed.layer(0).degrees == std::vector<std::int32_t>{2, 2, 1, 0, 2});  // neurons 0, 3, 1, 2, 4
   CHECK(packed.layer(0).to == std::vector<std::int32_t>{4, 8, 6, 2, 0});       // two pieces to a line of 32
   CHECK(packed.layer(1).to == std::vector<std::int32_t>{0, 6, 2, 4, 8});
-  const auto weight = [&](int e) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(packed.layer(0).edges[e] >> 32U));
-  };
-  const auto piece = [&](int e) { return packed.layer(0).edges[e] & 0xffffffffU; };
+  const auto weight = [&](int e) { return std::bit_cast<float>(packed.layer(0).edges[2 * e + 1]); };
+  const auto piece = [&](int e) { return packed.layer(0).edges[2 * e]; };
   const float weights[] = {1, 4, 2, 5,
                            3, 6, 7};  // 0 and 3 alternate; 1 and 2: the longer one's; 4 has no other
-  const std::uint64_t pieces[] = {0, 0, 2, 2, 4, 2, 0};
+  const std::uint32_t pieces[] = {0, 0, 2, 2, 4, 2, 0};
   for (int e = 0; e < 7; ++e) {
     CHECK(weight(e) == weights[e]);
     CHECK(piece(e) == pieces[e]);
@@ -74,6 +72,52 @@ TEST_CASE(
     CHECK(tiles.y.row_ptr == plain.y.row_ptr);
     CHECK(tiles.y.col == plain.y.col);
     CHECK(tiles.active == plain.active);
+  }
+}
+
+TEST_CASE("four neurons with the same inputs are a block: a place for each input, and four weights") {
+  // neurons 1, 3, 4, 5 and 6 read 0 and 2; 0 and 2 read 1
+  std::vector<std::vector<std::pair<int, float>>> rows(7);
+  for (int j = 0; j < 7; ++j) {
+    const float w = static_cast<float>(10 * j);
+    if (j == 0 || j == 2)
+      rows[static_cast<std::size_t>(j)] = {{1, w + 1}};
+    else
+      rows[static_cast<std::size_t>(j)] = {{0, w}, {2, w + 2}};
+  }
+  const PackedLayers packed({7, 0, 1, {csr(7, rows)}}, 16);
+  const plumb::PackedLayer& layer = packed.layer(0);
+  CHECK(layer.to == std::vector<std::int32_t>{0, 2, 1, 3, 4, 5, 6});
+  CHECK(layer.blocks == std::vector<std::uint8_t>{0, 0, 1, 0, 0, 0, 0});
+  const float words[] = {0, 1, 0, 21, 1, 10, 30, 40, 50, 2, 12, 32, 42, 52, 1, 60, 2, 62};
+  for (int e = 0; e < 18; ++e) {
+    const bool is_place = e == 0 || e == 2 || e == 4 || e == 9 || e == 14 || e == 16;
+    const float word = is_place ? static_cast<float>(layer.edges[e]) : std::bit_cast<float>(layer.edges[e]);
+    CHECK(word == words[e]);
+  }
+}
+
+TEST_CASE("neurons that share their inputs in groups of any size have the answer of plain sums") {
+  for (const int sharers : {2, 3, 4, 5, 8, 9, 17}) {
+    CAPTURE(sharers);
+    SparseDnn net{38, -0.02F, 2, {}};
+    for (int l = 0; l < 3; ++l) {
+      std::vector<std::vector<std::pair<int, float>>> rows(38);
+      for (int j = 0; j < 38; ++j) {
+        for (int k = 0; k < 6 + j / sharers % 3; ++k)
+          rows[static_cast<std::size_t>(j)].emplace_back((7 * (j / sharers) + 5 * k + l) % 38,
+                                                         0.25F * static_cast<float>((j + 3 * k) % 5 - 1));
+      }
+      net.gather.push_back(csr(38, rows));
+    }
+    const Csr<float> y = random_inputs(90, 38, 3);
+    const plumb::SdnnRun plain = plumb::kSdnnCsrSpmm.plan(net)->run(y, 0, 3);
+    const plumb::SdnnRun tiles = plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 3);
+    CHECK(tiles.y.col == plain.y.col);
+    CHECK(tiles.active == plain.active);
+    REQUIRE(tiles.y.val.size() == plain.y.val.size());
+    for (std::size_t i = 0; i < plain.y.val.size(); ++i)
+      CHECK(tiles.y.val[i] == doctest::Approx(plain.y.val[i]).epsilon(1e-5));
   }
 }
 

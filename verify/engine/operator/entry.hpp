@@ -51,6 +51,8 @@ class PreparedCase {
   virtual ~PreparedCase() = default;
   /// Adds this case's arrays to `layout`, and returns the views of that placement.
   [[nodiscard]] virtual StagedViews place(ImageLayout& layout) const = 0;
+  /// Whose data these are; no other case of this process has had the same.
+  [[nodiscard]] virtual Contents contents() const = 0;
   /// The oracle's answer, computed at first use.
   [[nodiscard]] virtual const Reference& reference() = 0;
   /// Bounds for every element of output `o` under `arithmetic`; kept for the next variant. `tensor_cores`: as in Tolerance.

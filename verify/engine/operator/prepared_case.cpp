@@ -1,15 +1,18 @@
 // One case's data, the oracle's answer for it, its twins and its neighbours.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <exception>
 #include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/pieces.hpp"
 #include "reference/core/threads.hpp"
 #include "verify/engine/operator/erased_operator.hpp"
 #include "verify/engine/operator/resources.hpp"
@@ -33,6 +36,8 @@ std::int64_t telling_element(const V* data, std::int64_t rows, std::int64_t cols
 template <class V>
 bool repeats(const ViewArray& a) {
   std::unordered_map<V, double> counts;
+  std::vector<std::uint32_t> by_code(facts(a.kind).bytes <= 2 ? std::size_t{1} << (8 * facts(a.kind).bytes)
+                                                              : 0);
   double elements = 0, pairs = 0;
   const V* const data = a.data<V>();
   for (std::int64_t i = 0; i < a.rows; ++i) {
@@ -41,7 +46,13 @@ bool repeats(const ViewArray& a) {
       if (value == V(0) || std::isnan(value))
         continue;  // NaN is equal to none, and finds no place of its own
       ++elements;
-      pairs += 2 * counts[value]++;
+      if (by_code.empty()) {
+        pairs += 2 * counts[value]++;
+      } else {  // values are those of the format
+        std::uint16_t code = 0;
+        encode(a.kind, static_cast<double>(value), &code);
+        pairs += 2.0 * by_code[code]++;
+      }
     }
   }
   return elements >= 64 && pairs > elements * (elements - 1) / 10;
@@ -62,6 +73,13 @@ V* negated(const ViewArray& a, bool last, Twin which, Arena& arena) {
     }
   }
   return copy;
+}
+
+// Of a case that is nobody's twin.
+Contents next_contents() {
+  static std::atomic<std::uint64_t> last{0};
+  const std::uint64_t number = ++last;
+  return {number, number};
 }
 
 class ErasedCase final : public PreparedCase {
@@ -96,6 +114,7 @@ class ErasedCase final : public PreparedCase {
 
   StagedViews place(ImageLayout& layout) const override {
     StagedViews views = data_.views;
+    layout.set_contents(contents_);
     std::size_t at = 0;
     std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> kept;
     for (const ViewArray& a : typed_.arrays(views.data(), dtype_)) {
@@ -120,6 +139,8 @@ class ErasedCase final : public PreparedCase {
     return views;
   }
 
+  Contents contents() const override { return contents_; }
+
   const Reference& reference() override {
     if (reference_.outputs.empty()) {
       const Cost work = cost();
@@ -137,20 +158,24 @@ class ErasedCase final : public PreparedCase {
       const LargeArray<double>& magnitude = array.magnitude_under(arithmetic);
       if (magnitude.size() != array.value.size()) throw_no_bound(contract_.name, arithmetic);
       bound = LargeArray<double>(array.value.size());
-      const auto elements = static_cast<std::int64_t>(bound.size());
-#pragma omp parallel for schedule(static) if (elements > 8 * kStretch)
-      for (std::int64_t at = 0; at < elements; ++at) {
-        const auto i = static_cast<std::size_t>(at);
-        // a NaN or an infinity is compared by class: its distance is 0 or infinite, and no magnitude speaks of it
-        bound[i] = std::isfinite(array.value[i])
-                       ? contract_.bound(tolerance, output, array.value[i], magnitude[i], array.terms[i])
-                       : 0;
-      }
+      const std::size_t elements = bound.size();
+      for_each_piece((static_cast<std::int64_t>(elements) + kStretch - 1) / kStretch, [&](std::int64_t n) {
+        const auto begin = static_cast<std::size_t>(n * kStretch);
+        for (std::size_t i = begin; i < std::min<std::size_t>(elements, begin + kStretch); ++i) {
+          // a NaN or an infinity is compared by class: its distance is 0 or infinite, and no magnitude speaks of it
+          bound[i] = std::isfinite(array.value[i])
+                         ? contract_.bound(tolerance, output, array.value[i], magnitude[i], array.terms[i])
+                         : 0;
+        }
+      });
     }
     return bound;
   }
 
-  Cost cost() const override { return cost_of(typed_.work(data_.views.data()), dtype_); }
+  Cost cost() const override {
+    if (!cost_) cost_ = cost_of(typed_.work(data_.views.data()), dtype_);
+    return *cost_;
+  }
   bool degenerate() const override { return data_.degenerate; }
   const std::vector<double>& extents() const override { return extents_; }
 
@@ -171,11 +196,12 @@ class ErasedCase final : public PreparedCase {
   }
 
   std::string problem_class() override {
-    std::string text = typed_.number_classes(data_.views.data());
+    if (problem_class_) return *problem_class_;
+    problem_class_ = typed_.number_classes(data_.views.data());
     for (const ViewArray& a : arrays()) {
-      if (a.rows * a.cols == 0) text += "no " + a.name + " ";
+      if (a.rows * a.cols == 0) *problem_class_ += "no " + a.name + " ";
     }
-    return text;
+    return *problem_class_;
   }
 
  private:
@@ -184,6 +210,7 @@ class ErasedCase final : public PreparedCase {
   // Its arrays are this case's.
   ErasedCase(const ErasedCase& of, Fill fill)
       : contract_(of.contract_), typed_(of.typed_), dtype_(of.dtype_), fill_(fill) {
+    contents_.of_case = of.contents_.of_case;
     data_.views = of.data_.views;
     data_.degenerate = of.data_.degenerate;
     extents_ = of.extents_;
@@ -326,6 +353,9 @@ class ErasedCase final : public PreparedCase {
   const TypedContract& typed_;
   Dtype dtype_;
   Fill fill_;
+  Contents contents_ = next_contents();
+  std::optional<std::string> problem_class_;
+  mutable std::optional<Cost> cost_;
   std::vector<double> extents_;
   CaseData data_;
   // rows and columns of each array's place, where that is larger

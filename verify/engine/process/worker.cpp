@@ -235,7 +235,7 @@ std::string Worker::read_output() {
 class Worker::Exchange {
  public:
   Exchange(Worker& worker, RunRequest request, double seconds)
-      : worker_(worker), request_(std::move(request)), seconds_(seconds), before_(times_of(worker.pid_)) {}
+      : worker_(worker), request_(std::move(request)), seconds_(seconds) {}
 
   Outcome make() {
     std::byte unasked;
@@ -251,6 +251,8 @@ class Worker::Exchange {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr int kShort =
+      5;  // milliseconds; reading the times of a process takes longer than a short run
   static constexpr double kMostWaiting = 20;  // times the limit: a variant's own threads make each other wait
   static constexpr const char* kDuring = "in the middle of a run";
   static constexpr const char* kAfter =
@@ -260,11 +262,11 @@ class Worker::Exchange {
   [[nodiscard]] long long milliseconds_left() const {
     const double wall = std::chrono::duration<double>(Clock::now() - begin_).count();
     double left = seconds_ - wall;
-    if (left <= 0 && wall < kMostWaiting * seconds_) {
+    if (left <= 0 && wall < kMostWaiting * seconds_ && before_) {
       const ThreadTimes now = times_of(worker_.pid_);
-      left += now.waited - before_.waited;
+      left += now.waited - before_->waited;
       // a wait that goes on is not counted yet
-      if (now.is_ready) left = std::max(left, seconds_ - (now.ran - before_.ran));
+      if (now.is_ready) left = std::max(left, seconds_ - (now.ran - before_->ran));
     }
     return static_cast<long long>(std::ceil(1e3 * left));
   }
@@ -276,8 +278,10 @@ class Worker::Exchange {
     if (left <= 0) return ended(Outcome::Kind::timed_out, fmt::format("did not end within {:g} s", seconds_));
     std::array<pollfd, 2> fds{
         {{worker_.wire_.get(), POLLIN, 0}, {listening_ ? worker_.output_.get() : -1, POLLIN, 0}}};
-    const int ready = poll(fds.data(), fds.size(), static_cast<int>(std::min<long long>(left, 100)));
+    const int ready =
+        poll(fds.data(), fds.size(), static_cast<int>(std::min<long long>(left, before_ ? 100 : kShort)));
     if (ready < 0 && errno != EINTR) return ended(Outcome::Kind::died, "poll failed");
+    if (!before_ && fds[0].revents == 0) before_ = times_of(worker_.pid_);
     if (ready <= 0) return std::nullopt;
     if ((fds[1].revents & POLLIN) != 0) {
       said_ +=
@@ -352,7 +356,7 @@ class Worker::Exchange {
   Worker& worker_;
   RunRequest request_;
   double seconds_;
-  ThreadTimes before_;
+  std::optional<ThreadTimes> before_;  // of a run that is longer than kShort
   Clock::time_point begin_ = Clock::now();
   std::string said_;
   std::vector<std::byte> inbox_;
