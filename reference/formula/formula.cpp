@@ -480,7 +480,8 @@ void Formula::oracle(const FormulaCall& call, Format format, Reference& referenc
     array.resize(output.rows * output.cols);
     if (other_) array.transform = form_, array.transformed = LargeArray<double>(array.value.size());
   }
-  const double own = facts(Format::f64).unit / compute.unit();  // the reference is rounded to a double
+  // the reference is rounded to a double; allowed twice, as any rounding
+  const double own = 2 * facts(Format::f64).unit / compute.unit();
   const auto units = [&](const Bounded& b) {
     return b.error == 0 || b.error == kBeyond ? 0 : b.error / compute.unit() + own * std::fabs(b.value);
   };

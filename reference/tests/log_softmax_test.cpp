@@ -90,7 +90,7 @@ TEST_CASE("equal entries give -log n whatever they are, within two ulp") {
   const double bound = LogSoftmax::bound(t, 0, y.value[0], y.magnitude[0], y.terms[0]);
   const double ulp = std::nextafter(std::log(4.0), 2.0) - std::log(4.0);
   CHECK(bound >= ulp);
-  CHECK(bound <= 4 * ulp);
+  CHECK(bound < 5 * ulp);  // of which two are for the reference, which is rounded too
 }
 
 TEST_CASE(
