@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "gpu/simt/language/warpgroup_products.hpp"
+#include "gpu/simt/memory/quick.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -206,13 +207,33 @@ void note_touched(const Thread& t, const char* text, Location location, Location
   f->finding.other_thread = f->finding.thread;
 }
 
+}  // namespace
+
+RegisterUse& RegisterUses::at(const void* word, bool on_stack) {
+  if (!on_stack) return elsewhere_[word];
+  constexpr std::uintptr_t kMore = 256;  // bytes
+  const std::uintptr_t p = reinterpret_cast<std::uintptr_t>(word) & ~std::uintptr_t{3};
+  if (numbers_.empty()) low_ = p;
+  if (p < low_) {
+    const std::uintptr_t more = (low_ - p + kMore) / 4;
+    numbers_.insert(numbers_.begin(), more, 0);
+    low_ -= 4 * more;
+  }
+  const std::size_t i = (p - low_) / 4;
+  if (i >= numbers_.size()) numbers_.resize(i + kMore / 4);
+  if (numbers_[i] == 0) numbers_[i] = static_cast<std::uint16_t>((uses_.emplace_back(), uses_.size()));
+  return uses_[numbers_[i] - 1u];
+}
+
+namespace {
+
 // The thread's variables that the product takes, from here on in flight. Those that it wrote after a fence of this product's group need another.
 void use_registers(Thread& t, const LaneProduct& mine, bool fenced) {
   if (t.registers == nullptr) t.registers = std::make_unique<ProductRegisters>();
   ProductRegisters& all = *t.registers;
   const std::uint64_t behind = mine.started->number + 1;
   const auto use = [&](const void* at) -> RegisterUse& {
-    RegisterUse& u = all.uses[at];
+    RegisterUse& u = all.uses.at(at, on_own_stack(t, at));
     if (fenced && u.written == all.fences + 1)
       note_touched(t,
                    "wgmma uses here a register that was written there, with no wgmma.fence between the two",
@@ -385,9 +406,9 @@ void touch_registers(Thread& t, const void* at, std::size_t bytes, bool writes, 
   ProductRegisters& all = *t.registers;
   const auto first = reinterpret_cast<std::uintptr_t>(at), last = first + bytes;
   for (std::uintptr_t p = first & ~std::uintptr_t{3}; p < last; p += 4) {
-    const auto found = all.uses.find(reinterpret_cast<const void*>(p));
-    if (found == all.uses.end()) continue;
-    RegisterUse& use = found->second;
+    RegisterUse* const found = all.uses.find(p);
+    if (found == nullptr) continue;
+    RegisterUse& use = *found;
     WarpProducts& w = products_of(t, warpgroup_of(t, use.here));
     const bool sum = use.sum_of > w.waited, of_a = use.a_of > w.waited;
     if (sum) {

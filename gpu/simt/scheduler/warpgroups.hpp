@@ -78,8 +78,26 @@ struct RegisterUse {
   std::uint32_t written = 0;  // fences of the thread before its last write since then, and one; 0: none
   Location written_at = 0;
 };
+/// Those of a thread's variables that products have used, by address. Each access of the thread's stack asks: the words between the first
+/// and the last of them have a place in a table, and no hash.
+class RegisterUses {
+ public:
+  /// Null: no product has used that word.
+  [[nodiscard]] RegisterUse* find(std::uintptr_t word) {
+    const std::size_t i = (word - low_) / 4;
+    return i < numbers_.size() && numbers_[i] != 0 ? &uses_[numbers_[i] - 1u] : nullptr;
+  }
+  /// `on_stack`: it lies on the thread's stack. Elsewhere find() does not look.
+  RegisterUse& at(const void* word, bool on_stack);
+
+ private:
+  std::uintptr_t low_ = 0;              // of the first place
+  std::vector<std::uint16_t> numbers_;  // by place: of its use, from 1 on; 0: it has none
+  std::deque<RegisterUse> uses_;
+  std::unordered_map<const void*, RegisterUse> elsewhere_;
+};
 struct ProductRegisters {
-  std::unordered_map<const void*, RegisterUse> uses;
+  RegisterUses uses;
   std::uint32_t fences = 0;  // wgmma.fence
 };
 
