@@ -89,7 +89,7 @@ std::string fault_of(const plumb_variant& v, std::uint32_t version) {
     return fmt::format("device {} is neither PLUMB_HOST nor PLUMB_CUDA", v.device);
   if (v.arithmetic < PLUMB_NATIVE || v.arithmetic > PLUMB_FP8_FAST)
     return fmt::format("arithmetic {} is not known", v.arithmetic);
-  if ((v.flags & ~static_cast<std::uint32_t>(PLUMB_NOT_REPRODUCIBLE)) != 0)
+  if ((v.flags & ~static_cast<std::uint32_t>(PLUMB_NOT_REPRODUCIBLE | PLUMB_FINITE_ONLY)) != 0)
     return fmt::format("flags {:#x} are not known", v.flags);
   if (v.alignment < 0 || v.alignment > 256 || (v.alignment & (v.alignment - 1)) != 0)
     return fmt::format("alignment {} is not 0 or a power of two up to 256", v.alignment);

@@ -58,7 +58,11 @@ enum {
 #define PLUMB_SUMS_IN(format) ((format) + 1)
 
 /* Flags of a variant. */
-enum { PLUMB_NOT_REPRODUCIBLE = 1 }; /* same input, other bits: atomics. Without it the claim is tested. */
+enum {
+  PLUMB_NOT_REPRODUCIBLE = 1, /* same input, other bits: atomics. Without it the claim is tested. */
+  PLUMB_FINITE_ONLY =
+      2 /* NaN and infinities are not promised as the contract has them: such cases are `unsupported`. */
+};
 
 /* One array. Element (i, j) is at data[i * stride[0] + j * stride[1]]. Inputs must not be written. */
 typedef struct plumb_array {

@@ -25,6 +25,7 @@ namespace plumb {
 /// declared arithmetic: one_pass, by_lse.
 template <class Op>
 struct FormulaOf : Contract<Op> {
+  static constexpr bool kIsFormula = true;
   static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>

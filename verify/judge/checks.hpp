@@ -70,6 +70,7 @@ struct Series {
       {};  // per output and element: 1, poison in every run so far
   std::vector<JudgedRun> runs = {};
   int first_threads = 0, last_threads = 0;  // of the child after the first and the last run
+  int grown = 0;                            // runs after which it had more threads than before
   std::vector<ResourceUse> uses = {};       // of the child, between many calls in a row
   /// Waits until the child has no more than so many threads; nothing where it is this process.
   std::function<std::optional<Worker::Outcome>(int)> wait_for_threads = {};

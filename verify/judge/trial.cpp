@@ -250,6 +250,7 @@ void Trial::note(const RunReply& reply, const PlannedRun& run) {
   // a pool that has grown for this run may last until the next region
   if (with.threads != 0 || with.disturbance != 0)
     series_.first_threads = std::max(series_.first_threads, reply.threads);
+  if (!series_.runs.empty() && reply.threads > series_.last_threads) ++series_.grown;
   series_.last_threads = reply.threads;
   record_.seconds = std::max(record_.seconds, reply.seconds);
   if (run.timed) *timing_ = reply.timing;
@@ -357,8 +358,9 @@ std::optional<Finding> Trial::check_series() {
   record_.differs = series_.differs(), record_.wrote = series_.wrote();
   // emptying the caches takes every core: that pool is the backend's, not the variant's
   if (timing_ != nullptr) series_.first_threads += omp_get_max_threads() - 1;
-  // nor is that of a framework, which begins where a layout takes another road through it
-  if (!variant_.plugin.empty()) series_.first_threads += omp_get_max_threads() - 1;
+  // a framework's pools begin, and grow, in any run: of a plug-in only threads count that most of its runs leave
+  if (!variant_.plugin.empty() && 2 * series_.grown <= static_cast<int>(series_.runs.size()))
+    series_.first_threads = series_.last_threads;
   RunRequest like;
   like.call = {case_.op, variant_.name, case_.dtype, variant_.device};
   like.call.plugin = variant_.plugin, like.program = variant_.program;

@@ -35,6 +35,7 @@ class Variant:
     returns: bool | None = None
     reproducible: bool = True
     alignment: int = 0
+    finite_only: bool = False
 
     def __post_init__(self) -> None:
         functools.update_wrapper(self, self.function)  # type: ignore[arg-type]
@@ -64,12 +65,13 @@ def make(
     returns: bool | None = None,
     reproducible: bool = True,
     alignment: int = 0,
+    finite_only: bool = False,
 ) -> Variant:
     """A Variant; the arguments are those of variant()."""
     given = name or getattr(function, "__name__", type(function).__name__)
     given = "lambda" if given == "<lambda>" else given
     types = (storage,) if isinstance(storage, str) else tuple(storage)
-    return Variant(op, function, given, types, arithmetic, device, arrays, returns, reproducible, alignment)
+    return Variant(op, function, given, types, arithmetic, device, arrays, returns, reproducible, alignment, finite_only)
 
 
 def variant(op: str, **declaration: Any) -> Callable[[Callable[..., Any]], Variant]:
@@ -90,6 +92,8 @@ def variant(op: str, **declaration: Any) -> Callable[[Callable[..., Any]], Varia
     returns      True: the result is returned although the function takes outputs, of which it reads what they hold
     reproducible whether equal inputs at equal places give equal bits; the claim is tested
     alignment    bytes that base pointers and leading dimensions must be a multiple of; 0: the size of an element
+    finite_only  NaN and infinities are not promised as the contract has them: such cases are `unsupported`. A product in "tf32" has to say so:
+                 it turns the smallest numbers into 0, and 0 times an infinity is NaN
 
     Raises PlumblineError for a word that is not known.
     """

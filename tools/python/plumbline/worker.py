@@ -15,6 +15,7 @@ from typing import Any
 from plumbline import _by_value, _declare, _frameworks, _library
 from plumbline._errors import PlumblineError
 
+NOT_REPRODUCIBLE, FINITE_ONLY = 1, 2  # flags of gpu/plugin/plugin_abi.h
 here = pathlib.Path(__file__).resolve().parent
 
 
@@ -147,7 +148,7 @@ class Table:
             name=variant.name.encode(),
             device=0 if variant.device == "cpu" else 1,
             arithmetic=tables["arithmetics"][variant.arithmetic],
-            flags=0 if variant.reproducible else 1,
+            flags=(0 if variant.reproducible else NOT_REPRODUCIBLE) | (FINITE_ONLY if variant.finite_only else 0),
             alignment=variant.alignment,
             supports=supports,
             run=run,

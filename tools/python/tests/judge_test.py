@@ -106,6 +106,12 @@ def test_an_undeclared_tf32_product_fails(kernels):
     assert failure.verdict == "fail" and "bound" in failure.reason
 
 
+def test_a_declared_tf32_product_of_finite_numbers_passes(kernels):
+    report = pl.judge(f"{kernels}:declared_tf32", cases="gemm.f32(m=31,n=33,k=32)", listed=True)
+    assert report.passed, str(report)
+    assert any("fill=hostile" in r.case and r.verdict == "unsupported" for r in report.skipped), str(report)
+
+
 def test_cases_whose_numbers_the_function_does_not_take_are_unsupported(kernels):
     pytest.importorskip("scipy")
     report = pl.judge(f"{kernels}:without_factors", cases="spmv.f32(rows=1..300)", listed=True)

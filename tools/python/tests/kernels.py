@@ -231,6 +231,15 @@ def truncated_operands(A, B):
     return (A.view(np.int32) & ~0x1FFF).view(np.float32) @ (B.view(np.int32) & ~0x1FFF).view(np.float32)
 
 
+def tf32(A):
+    return (A.view(np.int32) & ~0x1FFF).view(np.float32)
+
+
+@pl.variant("gemm", arithmetic="tf32", finite_only=True)
+def declared_tf32(A, B):
+    return tf32(np.ascontiguousarray(A)) @ tf32(np.ascontiguousarray(B))
+
+
 @pl.variant("transpose", device="cuda")
 def on_a_gpu(A, B):
     right(A, B)

@@ -160,7 +160,7 @@ class ContractOf final : public TypedContract {
 
 template <class Op>
 constexpr const char* signature_of() {
-  if constexpr (requires { Op::kSignature; })
+  if constexpr (requires { Op::kIsFormula; })
     return Op::kSignature;
   else
     return "";

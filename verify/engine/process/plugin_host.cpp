@@ -213,7 +213,7 @@ std::vector<VariantInfo> list_plugin(const std::string& path, const std::string&
     v.dtype = dtype_of_number(number(2));
     v.device = number(3) == PLUMB_CUDA ? Device::gpu : Device::cpu;
     v.traits = Traits{arithmetic_of_numbers(number(4), number(8)), (number(5) & PLUMB_NOT_REPRODUCIBLE) == 0,
-                      number(6), number(7)};
+                      number(6), number(7), (number(5) & PLUMB_FINITE_ONLY) != 0};
     all.push_back(std::move(v));
   }
   return all;
