@@ -84,14 +84,14 @@ class Tree:
         return re.sub(r"@(\w+)@", lambda m: words[m.group(1)], text)
 
     def formatted(self, name, text):
-        """The text as tools/plumb fmt would leave it; as it is where clang-format 14 is not installed."""
-        if Path(name).suffix not in (".cpp", ".hpp", ".cu"):
+        """The text as tools/plumb fmt would leave it; as it is where clang-format 14 is not installed, or the tree is an
+        installed one, which has no style."""
+        style = self.root / ".clang-format"
+        if Path(name).suffix not in (".cpp", ".hpp", ".cu") or not style.exists():
             return text
         for tool in (f"clang-format-{CLANG_FORMAT}", "clang-format"):
             if shutil.which(tool) and f"version {CLANG_FORMAT}." in output_of([tool, "--version"]):
-                return output_of(
-                    [tool, f"--style=file:{self.root}/.clang-format", f"--assume-filename={name}"], text
-                )
+                return output_of([tool, f"--style=file:{style}", f"--assume-filename={name}"], text)
         return text
 
     def write(self, files, replaced=()):
