@@ -84,8 +84,8 @@ class Tree:
         return re.sub(r"@(\w+)@", lambda m: words[m.group(1)], text)
 
     def formatted(self, name, text):
-        """The text as tools/plumb fmt would leave it; as it is where clang-format 14 is not installed, and in an
-        installed tree, which has no style."""
+        """The text as tools/plumb fmt would leave it; as it is where clang-format 14 is not installed, and
+        in an installed tree, which has no style."""
         style = self.root / ".clang-format"
         if Path(name).suffix not in (".cpp", ".hpp", ".cu") or not style.exists():
             return text
