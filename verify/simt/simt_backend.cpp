@@ -94,11 +94,12 @@ class SimtBackend final : public Backend {
     under_way_ = true;
     outputs_.clear();
     for (const ArrayInfo& a : call.arrays) {
-      const auto is_here = [&](const ArrayInfo& before) {
-        return before.data == a.data && before.span_bytes() > 0;
+      // operands may be one array, of which a problem with one extent less has a part as the one and all as the other
+      const auto holds_it = [&](const ArrayInfo& other) {
+        const std::int64_t more = other.span_bytes() - a.span_bytes();
+        return other.data == a.data && (more > 0 || (more == 0 && &other < &a));
       };
-      if (a.span_bytes() == 0 || std::any_of(call.arrays.data(), &a, is_here))
-        continue;  // operands may be one array
+      if (a.span_bytes() == 0 || std::any_of(call.arrays.begin(), call.arrays.end(), holds_it)) continue;
       if (a.output) outputs_.push_back(a);
       // an output that holds anything but poison was given contents (beta != 0)
       const bool initialised = !a.output || !holds_only(a, poison);

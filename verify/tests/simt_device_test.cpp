@@ -155,6 +155,12 @@ TEST_CASE("an output that comes with contents may be read, one that does not may
   CHECK(contains(r.reason, "uninitialised read"));
 }
 
+TEST_CASE("operands that are one array may differ in length where an extent is one less") {
+  const Record r = judge_on_simt("sddmm.f32(rows=67,cols=67,k=35,density=0.2,same=1,fill=real,seed=1)",
+                                 "gpu/01_thread_per_entry", true);
+  CHECK_MESSAGE(r.verdict == Verdict::pass, r.reason);
+}
+
 TEST_CASE("a missing barrier is a race, reported with both lines") {
   const Record r = judge_on_simt("transpose.f32(rows=33,cols=17,fill=index,seed=1)",
                                  "mutant/tile_read_without_barrier", true);
