@@ -210,8 +210,9 @@ Bounded Compute::exp(const Bounded& a) const {
   const double value = std::exp(a.value);
   Bounded e = function(wide_, a, value, [](auto x) { return std::exp(x); });
   if (overflows(a) && a.value < 0) return {0, 0, eta_};
-  const double moved =
-      a.error + (is_fast() ? grant(Function::exp).of_argument * unit_ * std::fabs(a.value) : 0);
+  // kernels take exp2 of the argument's product with log2 e, which is rounded, as the argument is in which other factors were taken before
+  const double of_argument = is_fast() ? grant(Function::exp).of_argument * unit_ : rounding_;
+  const double moved = a.error + of_argument * std::fabs(a.value);
   const double times =
       moved < 0x1p-8 ? moved * (1 + moved) : std::expm1(moved);  // the first is larger, and fast
   e.error = e.value * (times + granted(Function::exp) * (1 + times)) + eta_;
