@@ -13,20 +13,20 @@ namespace plumb {
 // exponentials by which an online softmax rescales its sum. CUDA: "CUDA C++ Programming Guide" of CUDA 13.0, section 17.1, tables 17 (fp32) and 18 (fp64), section 17.2, table 21
 // (intrinsics). PTX: "PTX ISA" 9.1. glibc: the ulps of its tests on x86-64 (libm-test-ulps, "Known Maximum Errors" of its manual, section 19.7).
 const Grant kGrants[6] = {
-    {Function::divide, 4, 10, 0, 0,
+    {Function::divide, 4, 10, 0, 0, 0,
      "1/b and a (1/b), half a ulp each (IEEE 754), twice; __fdividef: 2 ulp (CUDA table 21)"},
-    {Function::sqrt, 10, 10, 0, 0,
+    {Function::sqrt, 10, 10, 0, 0, 0,
      "sqrtf: 0 ulp, rsqrtf: 2 ulp, rsqrt: 1 ulp (CUDA tables 17, 18); rsqrt.approx.f32: 2^-22.9 (PTX "
      "9.7.3.17)"},
-    {Function::exp, 8, 10, 0, 4 * 1.173,
+    {Function::exp, 8, 10, 0, 2, 4 * 1.173,
      "expf: 2 ulp, exp: 1 ulp (CUDA tables 17, 18); 1 ulp (glibc); __expf: 2 + 1.173 |x| ulp (CUDA table "
      "21)"},
-    {Function::log, 4, 14, 2 * 3.5888e-7, 0,  // 2^-21.41
+    {Function::log, 4, 14, 2 * 3.5888e-7, 0, 0,  // 2^-21.41
      "logf, log: 1 ulp (CUDA tables 17, 18); 1 ulp (glibc); __logf: 2^-21.41 in [0.5, 2], else 3 ulp (CUDA "
      "table 21)"},
-    {Function::tanh, 10, 16384, 0, 0,
+    {Function::tanh, 10, 16384, 0, 0, 0,
      "tanhf: 2 ulp, tanh: 1 ulp (CUDA tables 17, 18); 2 ulp (glibc); tanh.approx.f32: 2^-11 (PTX 9.7.3.22)"},
-    {Function::erf, 10, 10, 0, 0, "erff, erf: 2 ulp (CUDA tables 17, 18); 1 ulp (glibc)"}};
+    {Function::erf, 10, 10, 0, 0, 0, "erff, erf: 2 ulp (CUDA tables 17, 18); 1 ulp (glibc)"}};
 
 namespace {
 
@@ -203,16 +203,16 @@ Bounded Compute::sqrt(const Bounded& a) const {
   return finished(r);
 }
 
-// exp2(x c), as approximations have it, rounds x c and c: the argument moves by a multiple of |x|.
+// exp2(x c), by which kernels compute it, rounds x c and c: the argument moves by a multiple of |x|.
 Bounded Compute::exp(const Bounded& a) const {
   if (is_unknown(a)) return kUnknown;
   if (is_exactly(a, 0)) return {1, 0, 0};  // in every library
   const double value = std::exp(a.value);
   Bounded e = function(wide_, a, value, [](auto x) { return std::exp(x); });
   if (overflows(a) && a.value < 0) return {0, 0, eta_};
-  // kernels take exp2 of the argument's product with log2 e, which is rounded, as the argument is in which other factors were taken before
-  const double of_argument = is_fast() ? grant(Function::exp).of_argument * unit_ : rounding_;
-  const double moved = a.error + of_argument * std::fabs(a.value);
+  const Grant& g = grant(Function::exp);
+  const double moved =
+      a.error + (is_fast() ? g.fast_of_argument : g.of_argument) * unit_ * std::fabs(a.value);
   const double times =
       moved < 0x1p-8 ? moved * (1 + moved) : std::expm1(moved);  // the first is larger, and fast
   e.error = e.value * (times + granted(Function::exp) * (1 + times)) + eta_;

@@ -26,11 +26,12 @@ inline constexpr double kBeyond = std::numeric_limits<double>::max();
 enum class Function : std::uint8_t { divide, sqrt, exp, log, tanh, erf };
 struct Grant {
   Function function;
-  double library;      // of a library's function in fp32 and fp64
-  double fast;         // of the GPU's approximations in fp32
-  double near_zero;    // of them, where the result is near 0: absolute
-  double of_argument;  // of them: units of its argument, by which that is off
-  const char* source;  // of the numbers
+  double library;           // of a library's function in fp32 and fp64
+  double fast;              // of the GPU's approximations in fp32
+  double near_zero;         // of them, where the result is near 0: absolute
+  double of_argument;       // units of the argument, by which that is off
+  double fast_of_argument;  // the same of the GPU's approximations
+  const char* source;       // of the numbers
 };
 /// One row per function, in the order of the enumeration.
 extern const Grant kGrants[6];
@@ -49,7 +50,7 @@ class Compute {
   [[nodiscard]] Bounded constant(double) const;
   [[nodiscard]] Bounded add(const Bounded&, const Bounded&) const;
   [[nodiscard]] Bounded multiply(const Bounded&, const Bounded&) const;
-  /// Infinite where the divisor's bound is more than an eighth of it, and where it is 0.
+  /// Infinite where the divisor's bound is more than a quarter of it, and where it is 0.
   [[nodiscard]] Bounded divide(const Bounded&, const Bounded&) const;
   [[nodiscard]] Bounded sqrt(const Bounded&) const;
   [[nodiscard]] Bounded exp(const Bounded&) const;
